@@ -120,7 +120,7 @@ HARNESS_TEST(test_cpus)
     setup.context.n_cpus = 1;
     const started self = start(&setup);
     check_affinity(&self.tasks, N_THREADS - 1, &narrow);
-    check_affinity(&(task_list){{0}, 1}, 1, &usual); /* of this thread */
+    check_affinity(&(task_list){{0}, 1}, 1, &usual); /* this thread's */
     softqam_context_destroy(self.context);
     cpu = NO_SUCH_CPU;
     if (!CPU_ISSET(NO_SUCH_CPU, &usual))

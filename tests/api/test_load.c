@@ -43,7 +43,7 @@ static worker workers[N_THREADS];
 static softqam_context *contexts[N_SHARED], *portable;
 static softqam_demodulator *shared[N_SHARED];
 static const softqam_demodulator_config shared_config;
-static int n_devices; /* of CUDA */
+static int n_devices; /* CUDA devices */
 static pthread_barrier_t start;
 static atomic_bool ends, failed;
 static atomic_ullong n_calls;

@@ -21,7 +21,7 @@ typedef struct set {
     const char *name;
     void (*make)(const struct set *self, uint64_t number, uint32_t symbol[2], float *noise);
     float fixed;      /* make_running(): the other component */
-    unsigned running; /* which one runs, I (0) or Q (1) */
+    unsigned running; /* the component that runs: I (0) or Q (1) */
     float first;      /* its smallest magnitude */
 } set;
 

@@ -45,12 +45,12 @@ struct inputs {
     float2 *symbols;
     float *noise;
     float *gains;
-    float2 *cross_gains; /* of PAIR by symbol of the first layer of a pair, of BESIDE by symbol */
+    float2 *cross_gains; /* PAIR: by symbol of a pair's first layer; BESIDE: by symbol */
     uint32_t *sequence;
     unsigned char *in_order;        /* receives LLRs in symbol order */
     softqam_statistics *statistics; /* receive counts */
     uint32_t n;
-    uint32_t stride; /* of the order in which threads take groups of symbols; coprime with their number */
+    uint32_t stride; /* threads take groups of symbols in this stride, coprime with their number */
 };
 
 template <kind KIND, typename Demapper>
@@ -285,7 +285,7 @@ template <typename Demapper> struct trial {
         softqam_device_codeword codeword;
         segment.statistics = nullptr;
         SOFTQAM(softqam_device_codeword_init(&codeword, demodulator, &segment));
-        segment.statistics = which == TWO_HALVES ? nullptr : of.statistics + 1; /* those are demapped without */
+        segment.statistics = which == TWO_HALVES ? nullptr : of.statistics + 1; /* these kernels count nothing */
         if (by_functions)
             run(which, codeword);
         else

@@ -42,7 +42,7 @@ constexpr size_t most_filled_nbytes = 1 << 20;
 struct block {
     size_t nbytes;
     cudaMemoryType type;
-    int device; /* of device memory */
+    int device; /* the device that has the memory */
 };
 
 /* One lock for the whole runtime. The objects under it are never destroyed: contexts may end after this file's objects.

@@ -26,7 +26,7 @@ size_t fake_cuda_launches(void);
 enum { FAKE_KERNEL_ARGUMENTS = 6 };
 typedef struct fake_kernel {
     void (*run)(const struct fake_kernel *self, void *const arguments[]);
-    size_t nbytes[FAKE_KERNEL_ARGUMENTS]; /* of each argument; 0: there is none */
+    size_t nbytes[FAKE_KERNEL_ARGUMENTS]; /* bytes of each argument; 0: there is none */
     int input_format, output_format;
 } fake_kernel;
 

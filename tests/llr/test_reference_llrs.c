@@ -174,7 +174,7 @@ HARNESS_TEST(test_gains)
         contract_s16(c, y, noise, n, 0, 1.3F, 32767, steps);
         max_log_metrics(c, x, n, metrics);
         for (int b = 0; b < c->n_bits; b++)
-            assert_true(fabs((double)llrs[b] - metrics[b] / 0.01) <= 1e-3); /* of up to some 2,000 */
+            assert_true(fabs((double)llrs[b] - metrics[b] / 0.01) <= 1e-3); /* LLRs reach some 2,000 */
         noise.gain = ldexpf(gain, k);
         noise.value = ldexpf(noise.value, is_inverse ? -2 * k : 2 * k);
         if (!isnormal(noise.value))

@@ -29,7 +29,7 @@ struct trial {
     size_t n_targets;
     target *targets[TRIAL_MAX_TARGETS];
     bool counts;
-    softqam_statistics *statistics; /* of all segments that count */
+    softqam_statistics *statistics; /* shared by all segments that count */
 };
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -349,7 +349,7 @@ static void open_sent(harness_random *random, trial *in, target *of, size_t k)
                           self->lengths);
     check_blocks(self);
     self->whole.n_symbols = codeword->n_bits / self->Q_m;
-    if (of->choice.layout == TRIAL_PLANES) /* of BPSK, which has one plane, too */
+    if (of->choice.layout == TRIAL_PLANES) /* BPSK has one plane, too */
         self->whole.plane_stride =
             self->whole.n_symbols + (harness_random_below(random, 2) ? harness_random_below(random, 100) : 0);
     self->n_parts = of->choice.n_parts ? of->choice.n_parts

@@ -17,7 +17,7 @@ typedef struct llr_input {
  * and kernels compute it, changes. */
 typedef struct llr_values {
     const char *name;
-    size_t max_symbols; /* of a call for which this kind is meant */
+    size_t max_symbols; /* the longest call for which this kind is meant */
     void (*fill)(harness_random *random, const llr_setting *setting, const llr_input *to);
     bool is_scaled; /* the input scale must be the default, or the values are others */
     bool is_u8;     /* meant for u8 */

@@ -44,9 +44,9 @@ struct parts {
     std::shared_ptr<ldpc_rate_dematcher_factory> dematcher = create_ldpc_rate_dematcher_factory_sw("auto");
     std::shared_ptr<evm_calculator_factory> evm = nullptr;
     channel_equalizer_algorithm_type equalizer = channel_equalizer_algorithm_type::mmse;
-    unsigned max_joint_bits = 0;       ///< of our demodulator
+    unsigned max_joint_bits = 0;       ///< our demodulator's
     task_executor *executor = nullptr; ///< decodes code blocks; without it they are decoded as they become complete
-    unsigned n_threads = 0;            ///< of the executor
+    unsigned n_threads = 0;            ///< the executor's
 };
 
 /// Returns a PUSCH processor as OCUDU's upper PHY makes it, but for these parts.

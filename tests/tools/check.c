@@ -12,7 +12,7 @@
 #include "harness.h"
 
 /* Max-log by brute force takes its time. */
-enum { N_SYMBOLS = 400, N_VALUES = 8 * N_SYMBOLS /* of 256QAM */ };
+enum { N_SYMBOLS = 400, N_VALUES = 8 * N_SYMBOLS /* 256QAM has 8 a symbol */ };
 
 /* Random symbols of 256QAM with a noise variance each, and what the library makes of them. */
 struct capture {

@@ -35,8 +35,8 @@ enum {
     BENCH_ELSEWHERE = 16,  /* each call begins at another position of the scrambling sequence */
     BENCH_COLD = 32,       /* the caches hold other data before each call */
     BENCH_ON_DEVICE = 64,  /* the descriptor is in device memory */
-    BENCH_ONE_LAYER = 128, /* as many symbols as the row has, in one layer */
-    BENCH_ON_CPU = 256,    /* of CUDA's tables from host memory: by the CPU's backend */
+    BENCH_ONE_LAYER = 128, /* one layer with all of the row's symbols */
+    BENCH_ON_CPU = 256,    /* in CUDA's tables from host memory: by the CPU's backend */
     BENCH_PAIRS = 512      /* two interleaved layers of cf32, from a matched filter, are demapped jointly */
 };
 
@@ -52,7 +52,7 @@ enum bench_launch {
 /* A case, or the changes that a table, row or cell makes in one: then 0 leaves a member as it is, and `how` is
  * added. */
 struct bench_case {
-    const char *name; /* of a row */
+    const char *name; /* name of a row */
     softqam_modulation modulation;
     softqam_input_format input;
     softqam_output_format output;
@@ -60,10 +60,10 @@ struct bench_case {
      * what an unbiased MMSE equaliser has too. With up_to_db N0 lies anywhere between the two. */
     float snr_db, up_to_db;
     unsigned how;
-    size_t n_elements;         /* of a call; default: a slot */
+    size_t n_elements;         /* resource elements of a call; default: a slot */
     unsigned n_layers, stride; /* stride: symbols from one of a layer to its next; 0: one layer after the other */
     enum bench_launch launch;
-    size_t n_symbols; /* of all layers; filled in */
+    size_t n_symbols; /* symbols of all layers; filled in */
 };
 
 /* The thing that a cell measures: the library; a loop or kernel that moves the same bytes; or an empty call. */
@@ -73,7 +73,7 @@ enum bench_figure_kind {
     BENCH_MSYM,       /* millions of symbols a second */
     BENCH_GSYM,       /* 10^9 symbols a second */
     BENCH_MELEM,      /* millions of resource elements a second */
-    BENCH_OPERATIONS, /* that a resource element needs: bench_case_operations() */
+    BENCH_OPERATIONS, /* operations that a resource element needs: bench_case_operations() */
     BENCH_GOPS,       /* 10^9 of these a second */
     BENCH_NS,         /* nanoseconds */
     BENCH_US,         /* microseconds */
@@ -112,16 +112,16 @@ struct bench_copy {
     size_t n_symbols, in_nbytes, out_nbytes; /* the bytes of a symbol */
     size_t n_more;                           /* bytes after the outputs, which are written too */
     bool adds;                               /* the output is read too */
-    bool is_long; /* as is best for long copies: stores that go round the CPU's caches, more words for a GPU's thread */
+    bool is_long; /* it is made for long copies: stores that go round the CPU's caches, more words for a GPU's thread */
 };
 
 /* A run of a case. */
 struct bench_job {
     const struct bench_row *row;
-    const char *variant; /* of the CPU; NULL: CUDA */
+    const char *variant; /* the CPU's variant; NULL: CUDA */
     struct bench_case c;
     enum bench_run run;
-    bool is_long; /* of a limit */
+    bool is_long; /* BENCH_LIMIT: as in bench_copy */
     size_t cell;
     double (*measure)(struct bench_job *job); /* seconds, by whoever knows the clock; negative after a message */
     void (*close)(struct bench_job *job);
@@ -130,9 +130,9 @@ struct bench_job {
     softqam_segment segment; /* the call, with its pointers */
     struct bench_copy copy;
     size_t n_calls;
-    unsigned char *memory, *pinned; /* of its own */
+    unsigned char *memory, *pinned; /* memory of its own */
     struct CUgraphExec_st *graph;
-    size_t n_launches, launch_nbytes;            /* of a graph */
+    size_t n_launches, launch_nbytes;            /* launches of a graph, bytes of each */
     size_t noise_offset, out_offset, end_offset; /* in a launch's memory */
 };
 
@@ -142,14 +142,14 @@ struct bench_row {
     /* An equaliser's output, enough for each cell; aligned to 64 bytes. Pairs of layers have one noise variance, a
      * matched filter's output, then a gain for each symbol, then the cross gains. */
     unsigned char *symbols;
-    float *noise_var; /* of each symbol, aligned as they are */
-    bool failed;      /* which has been said */
+    float *noise_var; /* N0 of each symbol, likewise aligned */
+    bool failed;      /* a message has said so */
     size_t n;
     struct bench_job jobs[BENCH_MOST_JOBS];
 };
 
 struct bench_report {
-    uint64_t n_samples; /* of each measurement */
+    uint64_t n_samples; /* samples of each measurement */
     uint64_t largest;   /* symbols of a call */
     unsigned sections;  /* a bit each */
     struct cJSON *json, *tables;

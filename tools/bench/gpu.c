@@ -12,12 +12,12 @@
 #include "gpu_kernels.h"
 
 enum {
-    CALLS = 50, /* of a sample on the host's clock */
-    REPLAYS = 3 /* of a graph in a sample */
+    CALLS = 50, /* calls in a sample on the host's clock */
+    REPLAYS = 3 /* replays of a graph in a sample */
 };
 
 static struct {
-    softqam_context *context; /* of SOFTQAM_BACKEND_CUDA */
+    softqam_context *context; /* its backend is CUDA */
     uint64_t largest;
     cudaStream_t stream, other; /* the latter for copies in the other direction */
     cudaEvent_t start, stop;

@@ -16,7 +16,7 @@ struct table {
     const char *variant;
     bool (*open)(struct bench_job *job);
     char title[BENCH_NAME_NBYTES];
-    int width;   /* of its rows' names where it is printed */
+    int width;   /* width of its rows' names as printed */
     cJSON *rows; /* NULL: none yet; then it is neither printed nor in the JSON */
 };
 

@@ -60,7 +60,7 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
     if (file->fd < 0 || fstat(file->fd, &file->status))
         return message_print_errno(file->name);
     errno = EBADF;
-    if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* which nothing else shows if there is nothing to read */
+    if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* nothing else shows this if there is nothing to read */
         return message_print_errno(file->name);
     file->start = lseek(file->fd, 0, SEEK_CUR);
     /* Files of /proc state no size. */
@@ -239,7 +239,7 @@ static int directory_length(const char *path)
 static char *find_target(const char *path)
 {
     char folder[PATH_MAX], real[PATH_MAX], target[2 * PATH_MAX];
-    const int start = directory_length(path); /* of the name in the folder */
+    const int start = directory_length(path); /* begin of the name in the folder */
     if (realpath(path, real))
         return strdup(real);
     if (errno != ENOENT || readlink(path, folder, sizeof folder) >= 0)

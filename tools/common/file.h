@@ -19,13 +19,13 @@ int file_name_descriptor(const char *path, int standard);
 struct input_file {
     const char *name;     /* as messages call it */
     const char *item;     /* the noun for a value */
-    size_t item_nbytes;   /* of a value */
-    size_t symbol_nbytes; /* of a symbol's values */
+    size_t item_nbytes;   /* bytes of a value */
+    size_t symbol_nbytes; /* bytes of a symbol's values */
     int fd;               /* 0 for none: the standard streams are never closed, and their copies are read */
     struct stat status;
     bool is_regular;
     int stop_fd;          /* when it is readable, waiting for a pipe is over; 0 for none */
-    off_t start;          /* of a regular file's first symbol */
+    off_t start;          /* offset of a regular file's first symbol */
     uint64_t n_left;      /* bytes that come after those read ahead; UINT64_MAX while that is not known */
     unsigned char *ahead; /* bytes that are read, and will be read again */
     size_t n_ahead;
@@ -76,8 +76,8 @@ struct output_file {
     char *target;                   /* what is to appear; NULL when written directly */
     struct output_pending *pending; /* its temporary name; NULL once it has none */
     bool is_new;                    /* it replaces no file, not even one that is made meanwhile */
-    struct stat status;             /* of what was there before */
-    bool replaces;                  /* whether that was a regular file */
+    struct stat status;             /* status of what was there before */
+    bool replaces;                  /* a regular file is replaced */
     bool published;
     int fd;       /* 0, which standard input has, for none */
     int given_fd; /* the descriptor that the name stands for; -1 for none */

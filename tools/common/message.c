@@ -19,7 +19,7 @@ enum { LINE_NBYTES = 2 * PATH_MAX };
 
 static const char *program_name = "";
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* what follows, and whole lines */
-static atomic_bool transient_on_screen;                   /* which a signal handler reads too */
+static atomic_bool transient_on_screen;                   /* a signal handler reads it, too */
 static bool holding;
 static char held_line[LINE_NBYTES];
 static atomic_uint n_warnings;

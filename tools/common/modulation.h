@@ -13,8 +13,8 @@ enum { MODULATION_COUNT = SOFTQAM_MODULATION_1024QAM, MODULATION_MAX_BITS = 10 }
 struct modulation {
     const char *option; /* as -m takes it */
     const char *name;   /* as the standard writes it */
-    unsigned n_bits;    /* of a symbol */
-    unsigned axis_bits; /* that choose I, and as many that choose Q; BPSK's one bit chooses both */
+    unsigned n_bits;    /* bits of a symbol */
+    unsigned axis_bits; /* bits that choose I, and as many choose Q; BPSK's one bit chooses both */
     unsigned energy;    /* I and Q are odd integers divided by its square root */
     bool rotates;       /* symbols at odd positions of a codeword are rotated by pi/2 */
 };

@@ -185,7 +185,7 @@ static void list_options(const struct option_row *rows, char letters[2 * MAX_ROW
 /* Reports a wrong option: `result` is what getopt_long() has returned, `known` the option that it knows, or NULL. */
 static void report_wrong(int result, const struct option_row *known, const char *argument, const struct option *list)
 {
-    int n_matches = 0; /* of a long option */
+    int n_matches = 0; /* options that a shortened long one may mean */
     for (; !optopt && list->name; list++)
         n_matches += !strncmp(list->name, argument + 2, strcspn(argument + 2, "="));
     if (known && result == ':')

@@ -37,11 +37,11 @@ struct option_row {
     }
 
 /* Values of take(). */
-bool option_take_true(const struct option_call *call);     /* of bool */
-bool option_take_text(const struct option_call *call);     /* of const char * */
-bool option_take_count(const struct option_call *call);    /* of uint64_t */
-bool option_take_unsigned(const struct option_call *call); /* of unsigned */
-bool option_take_choice(const struct option_call *call);   /* of int: the index of the name */
+bool option_take_true(const struct option_call *call);     /* the target is a bool */
+bool option_take_text(const struct option_call *call);     /* the target is a const char * */
+bool option_take_count(const struct option_call *call);    /* the target is a uint64_t */
+bool option_take_unsigned(const struct option_call *call); /* the target is an unsigned */
+bool option_take_choice(const struct option_call *call);   /* the target is an int, the index of the name */
 bool option_take_modulation(const struct option_call *call);
 
 /* Functions for take(), which read the values of options. The message about a wrong one names the option and the

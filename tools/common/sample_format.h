@@ -48,7 +48,7 @@ enum file_format {
 
 /* A format; the members from the third on are of formats of symbols. */
 struct file_format_row {
-    const char *suffixes[4]; /* of which each without its dot is a name; the first is the one that messages have */
+    const char *suffixes[4]; /* each without its dot is a name; messages have the first */
     int value;
     softqam_input_format library; /* what its symbols become */
     size_t symbol_nbytes;         /* in the file */

@@ -95,7 +95,7 @@ uint64_t transmitter_generate(const struct transmitter *transmitter, uint64_t fi
                               uint8_t *bits, float *noise_vars)
 {
     double components[2 * PART_SYMBOLS];
-    uint8_t sequence[SEQUENCE_NBYTES] = {0}; /* of scrambling, as softqam_gold_sequence() packs it */
+    uint8_t sequence[SEQUENCE_NBYTES] = {0}; /* the scrambling sequence, as softqam_gold_sequence() packs it */
     const unsigned n_bits = transmitter->modulation->n_bits;
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(transmitter->format);
     uint64_t n_clipped = 0;

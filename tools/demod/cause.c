@@ -38,7 +38,8 @@ static double remove_mean(struct fit_view *view)
     return hypot(sums[0], sums[1]);
 }
 
-static double complex powers[FIT_SYMBOLS]; /* of symbols, with one phase for all points, as large as their energies */
+static double complex
+    powers[FIT_SYMBOLS]; /* powers of symbols: one phase for all points, magnitudes as large as their energies */
 
 /* Returns the median energy of symbols. */
 static double median_energy(const struct fit_view *view)

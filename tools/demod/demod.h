@@ -43,8 +43,8 @@ struct demod_options {
     const char *compared_bits;    /* a file; NULL for none, as the next */
     const char *noise_file;       /* NOISE_FILE */
     uint64_t skip, count;         /* symbols of INPUT; count is UINT64_MAX for all that are left */
-    uint64_t plane_symbols;       /* of a code block, which comes out as bit planes; 0 for symbol order */
-    uint64_t header_bytes;        /* of INPUT, before its first symbol */
+    uint64_t plane_symbols;       /* symbols of a code block, which comes out as bit planes; 0 for symbol order */
+    uint64_t header_bytes;        /* bytes of INPUT before its first symbol */
     unsigned channel, n_channels; /* --channel K/N; N is 0 without it */
     bool swaps, conjugates;       /* I and Q; Q's sign */
     double noise_var;             /* NOISE_VALUE */
@@ -52,8 +52,8 @@ struct demod_options {
     softqam_demodulator_config config;
     int backend;                           /* a softqam_backend or DEMOD_BACKEND_AUTO; CUDA if a device is named */
     softqam_context_config context_config; /* its backend is chosen when the run starts */
-    enum file_format input_format;         /* of a plain INPUT */
-    enum output_kind output_kind;          /* of OUTPUT; config.output_format is what the library makes for it */
+    enum file_format input_format;         /* format of a plain INPUT */
+    enum output_kind output_kind;          /* OUTPUT's kind; config.output_format is what the library makes for it */
     enum noise_kind noise;
     uint32_t c_init;
     unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
@@ -134,7 +134,7 @@ struct verifier {
     softqam_demodulator_config config;
     uint64_t n_all;                   /* symbols of which every one is checked */
     uint64_t n_seen, n_checked;       /* symbols */
-    uint64_t position;                /* of the symbol with index 0 in its codeword */
+    uint64_t position;                /* place in the codeword of the symbol with index 0 */
     struct nr_scrambling *scrambling; /* NULL if the LLRs are not descrambled */
 };
 
@@ -165,7 +165,7 @@ extern const struct verification *const verification;
 
 /* run.c and stages.c */
 
-enum { N_BATCHES = 4, FIT_SYMBOLS = 8192 /* that are looked at */ };
+enum { N_BATCHES = 4, FIT_SYMBOLS = 8192 /* symbols that are looked at */ };
 
 /* The stages, in the order in which a batch comes to them. */
 enum batch_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BATCH_STAGES };
@@ -175,7 +175,7 @@ struct batch {
     void *noise_vars; /* floats; NULL if there is not one a symbol */
     void *out;
     size_t n_symbols;
-    size_t out_nbytes; /* of OUTPUT, when it is demodulated */
+    size_t out_nbytes; /* bytes of OUTPUT, when it is demodulated */
     bool is_last;
     bool failed; /* then it is the last; what it has comes before the failure */
 };
@@ -183,46 +183,46 @@ struct batch {
 struct batch_ring {
     struct batch batches[N_BATCHES];
     sem_t n_ready[N_BATCH_STAGES];   /* batches that wait for a stage */
-    unsigned n_done[N_BATCH_STAGES]; /* of which only the stage knows */
+    unsigned n_done[N_BATCH_STAGES]; /* batches that a stage has done; only the stage itself knows */
     atomic_bool is_stopped;          /* no stage gets a batch any more */
 };
 
-/* All zero but the options is one that holds nothing. */
+/* A run that is all zero except for its options holds nothing. */
 struct demod_run {
     struct demod_options *options;      /* completed by what a recording says */
-    softqam_demodulator_config *config; /* theirs, whose input_scale is never 0 then */
+    softqam_demodulator_config *config; /* the options'; its input_scale is then never 0 */
     struct sigmf_input recording;       /* what INPUT is; empty but for its format when it is plain */
     struct input_file symbols;
     struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open if they are not asked for */
     struct output_file output;
-    uint64_t n_symbols;       /* that are to be demodulated; UINT64_MAX if that is not known beforehand */
-    uint64_t first_symbol;    /* of a part, from the start of what --skip leaves */
-    float noise_var;          /* of all symbols, unless there is one for each */
-    uint64_t n_noise_symbols; /* that noise_var was estimated from; 0 if it was not */
-    uint64_t n_scale_symbols; /* that the scale was estimated from */
+    uint64_t n_symbols;       /* symbols to demodulate; UINT64_MAX if their number is not known beforehand */
+    uint64_t first_symbol;    /* a part's first symbol, from the start of what --skip leaves */
+    float noise_var;          /* one for all symbols, unless there is one for each */
+    uint64_t n_noise_symbols; /* symbols that noise_var was estimated from; 0 if it was not */
+    uint64_t n_scale_symbols; /* symbols that the scale was estimated from */
     softqam_context *context;
     softqam_demodulator *demodulator;
-    size_t value_nbytes;                          /* of what the library makes of a symbol */
+    size_t value_nbytes;                          /* bytes of what the library makes of a symbol */
     unsigned packed_byte, n_packed;               /* bits of which no whole byte has come together; and how many */
     uint64_t n_demodulated;                       /* symbols */
     uint64_t n_compared, n_wrong;                 /* bits */
-    uint64_t n_wrong_conjugated, n_wrong_swapped; /* that would be wrong if Q had the other sign, or was I */
-    double started;                               /* of clock_seconds() */
+    uint64_t n_wrong_conjugated, n_wrong_swapped; /* bits that would be wrong if Q had the other sign, or was I */
+    double started;                               /* clock_seconds() then */
     double seconds_in_library;
     softqam_statistics statistics; /* for --stats */
     struct noise_estimate seen;    /* for --stats, while demod_sees_all() */
-    unsigned char *first_bytes;    /* of the channel that is demodulated, for the fit */
+    unsigned char *first_bytes;    /* bytes of the channel that is demodulated, for the fit */
     size_t n_first_bytes;
     uint64_t n_noise_low;    /* values of the noise file that are not positive, without --noise-floor */
     uint64_t n_noise_other;  /* its values that are NaN or infinite */
-    float *first_noise_vars; /* of it */
+    float *first_noise_vars; /* noise variances of these symbols */
     struct verifier verifier;
     size_t batch_symbols;
-    void *symbol_order; /* of a batch that comes out as bit planes, for what looks at it symbol by symbol; else NULL */
+    void *symbol_order; /* a batch in symbol order, if it comes out as bit planes and is looked at; else NULL */
     struct batch_ring ring;
-    pthread_t threads[STAGE_WRITE]; /* of the stages before */
+    pthread_t threads[STAGE_WRITE]; /* threads of the stages before */
     int n_threads;
-    int stop_fd; /* of an event that ends the threads' waiting for input; 0 for none */
+    int stop_fd; /* an event that ends the threads' waiting for input; 0 for none */
 };
 
 /* Opens what is read, and finds out what it is. */

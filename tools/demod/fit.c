@@ -19,7 +19,7 @@ enum {
     N_BINS = 256,
     N_STRENGTHS = 16,
     N_ROUNDS = 14,
-    N_COARSE_ROUNDS = 4, /* which find what is near */
+    N_COARSE_ROUNDS = 4, /* rounds that find what is near */
     LIMIT = 5,           /* deviations, beyond which is nothing */
 };
 static const double bin_width = 0.01, least_deviation = 0.003, strength_ratio = 1.6;

@@ -14,7 +14,7 @@ struct fit_view {
     float symbols[2 * FIT_SYMBOLS];
     size_t n;
     uint64_t position;
-    double limit;   /* of a component and a half: what is there was clipped; infinite for floats */
+    double limit;   /* largest component and a half: what is there was clipped; infinite for floats */
     double quantum; /* 1 for integers, over which each is spread: bins are as fine; else 0 */
 };
 

@@ -15,7 +15,7 @@
 /* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
 #define ESTIMATE_SYMBOLS ((size_t)262144)
 
-enum { N_ROUNDS = 4 /* of scale and noise variance, each from the other */ };
+enum { N_ROUNDS = 4 /* rounds in which scale and noise variance are found from each other */ };
 
 /* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits
  * a symbol, else as strong as they are. */

@@ -180,7 +180,7 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
 {
     const uint64_t skip = run->options->skip, count = run->options->count,
                    n_there = input_file_n_symbols(&run->symbols);
-    const bool has_rest = n_there >= skip && n_there - skip >= count; /* which may be anything */
+    const bool has_rest = n_there >= skip && n_there - skip >= count; /* the rest may be anything */
     if ((run->symbols.is_regular && !has_rest && !input_file_is_whole(&run->symbols, run->symbols.n_left)) ||
         !select_symbols(run, skip, UINT64_MAX) || !check_fits(run, &run->noise_vars) ||
         !check_fits(run, &run->sent_bits) || !select_symbols(run, 0, count))

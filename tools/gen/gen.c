@@ -22,7 +22,7 @@ struct options {
     const char *output;
     bool is_sigmf;           /* output names a recording */
     const char *bits;        /* NULL for none, as the next */
-    const char *noise_file;  /* of a fading channel */
+    const char *noise_file;  /* a fading channel's noise variances */
     double phase, frequency; /* degrees, and degrees a symbol */
     bool swaps;
     softqam_modulation modulation;
@@ -167,7 +167,7 @@ struct run {
     struct output_file bits_output;
     struct output_file noise_output;
     struct output_file meta_output;
-    char data_path[PATH_MAX], meta_path[PATH_MAX]; /* of a recording */
+    char data_path[PATH_MAX], meta_path[PATH_MAX]; /* a recording's two files */
     void *samples;
     uint8_t *bits;
     float *noise_vars;

@@ -54,7 +54,7 @@ static void fill_segments(struct engine *engine, size_t slot, const struct memor
             if (engine->layout->is_coupled)
                 segment->layers[layer].gain = memory->gain + codeword->first_symbol + layer;
         }
-        if (engine->is_joint) /* of layers 0 and 1: I, Q; the other layers are demapped alone */
+        if (engine->is_joint) /* layers 0 and 1: I, Q; the other layers are demapped alone */
             segment->cross_gain[0] = (const float *)(memory->cross_gain + codeword->first_symbol / LAYERS);
         segment->codeword.buffers = values_of(engine, memory, slot) + codeword->first_value;
     }

@@ -220,7 +220,7 @@ struct receiver {
     slot *slots;
     float2 *symbols;
     float *inverse_noise;
-    unsigned char *buffers; /* of all slots, users' after each other */
+    unsigned char *buffers; /* buffers of all slots, one user's after the other's */
     users<2> *in_memory;    /* by slot */
 
     void open()

@@ -43,7 +43,7 @@ static bool init_transmissions(struct codeword *codeword, unsigned bits_per_symb
  * buffers. False if there is no such code. */
 static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modulation modulation, bool is_coupled)
 {
-    enum { FIRST_RNTI = 0x4601, CELL = 500 }; /* of c_init (3GPP TS 38.211 clause 6.3.1.1); arbitrary */
+    enum { FIRST_RNTI = 0x4601, CELL = 500 }; /* for c_init (3GPP TS 38.211 clause 6.3.1.1); arbitrary */
     *layout = (struct layout){.modulation = modulation,
                               .bits_per_symbol = softqam_bits_per_symbol(modulation),
                               .n_codewords = n_codewords,

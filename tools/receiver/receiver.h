@@ -20,7 +20,7 @@ enum {
     OFDM_SYMBOLS = 14,
     SLOT_NANOSECONDS = 500000,
     SLOT_SYMBOLS = LAYERS * OFDM_SYMBOLS * SUBCARRIERS,
-    SLOTS = 8, /* that differ; then they come again */
+    SLOTS = 8, /* slots that differ; then they come again */
     MAX_CODEWORDS = 64,
     COUPLED = 2 /* layers 0 and 1 with --coupled, and the antennas that receive both */
 };
@@ -29,7 +29,7 @@ enum {
 struct codeword {
     uint32_t c_init;
     size_t first_subcarrier, n_subcarriers;
-    size_t first_symbol, n_symbols; /* of all layers, from an offset in the slot's on */
+    size_t first_symbol, n_symbols; /* its part of the slot's symbols, of all layers */
     size_t first_value, n_values;   /* in the slot's soft buffers */
     softqam_ldpc ldpc;
     softqam_codeword transmissions[2]; /* rv 0, and the retransmission with rv 2; without buffers */
@@ -49,9 +49,9 @@ static inline size_t slot_is_again(size_t slot) { return slot % 4 == 1; }
 
 /* Memory of all slots, as the front end leaves it and a decoder takes it. */
 struct memory {
-    float complex *symbols;    /* of all slots */
-    float complex *cross_gain; /* of layers 0 and 1 at each resource element, the same in all slots; read if coupled */
-    float *gain, *noise_var;   /* of each symbol, the same in all slots; the former is read if coupled */
+    float complex *symbols;    /* symbols of all slots */
+    float complex *cross_gain; /* c of layers 0 and 1 at each resource element, the same in all slots, if coupled */
+    float *gain, *noise_var;   /* a value for each symbol, the same in all slots; `gain` is read if coupled */
     int8_t *values;            /* soft buffers of all slots, of which a retransmission has those of the slot before */
 };
 

@@ -191,7 +191,7 @@ static bool send_codeword(const struct sender *sender, const struct codeword *co
  * position that its LLR has in the soft buffers. */
 static bool slot_make(const struct sender *sender, size_t slot, uint8_t *coded)
 {
-    enum { BITS = LAYERS, NOISE = BITS + LAYERS * MAX_CODEWORDS }; /* of seed_of() */
+    enum { BITS = LAYERS, NOISE = BITS + LAYERS * MAX_CODEWORDS }; /* for seed_of() */
     bool done = true;
     for (size_t k = 0; done && k < sender->layout->n_codewords; k++) {
         const struct codeword *c = &sender->layout->codewords[k];

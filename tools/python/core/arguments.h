@@ -29,7 +29,7 @@ inline bool is_buffer(nb::handle argument)
 struct call_output {
     array whole;
     std::vector<std::unique_ptr<array>> buffers;
-    std::deque<std::string> names; /* of buffers */
+    std::deque<std::string> names; /* names of buffers */
     std::vector<void *> pointers;  /* to the values of each code block, NULL if its LLRs are dropped */
 };
 

@@ -21,7 +21,7 @@ constexpr int NOT_READ = -1; /* from a GPU, where nothing is converted */
 static constexpr struct {
     const char *name;
     size_t nbytes;
-    const char *format; /* of a buffer: the module struct's letters, and NumPy's Z for complex */
+    const char *format; /* a buffer's format: the module struct's letters, and NumPy's Z for complex */
     int dlpack_code;
 } element_types[] = {
     {"complex64", 8, "Zf", int(nb::dlpack::dtype_code::Complex)},
@@ -102,12 +102,12 @@ class array
   public:
     static constexpr int HOST = -1;
 
-    const char *name = nullptr; /* of the argument, for messages; NULL: not given */
+    const char *name = nullptr; /* the argument's name, for messages; NULL: not given */
     std::string dtype;          /* for messages; empty: element_name() */
     element type = element::other;
     char *data = nullptr;
     int n_axes = 0;
-    int64_t shape[MAX_AXES], strides[MAX_AXES]; /* of n_axes axes */
+    int64_t shape[MAX_AXES], strides[MAX_AXES]; /* n_axes of them are set */
     bool writable = false;
     int device = HOST; /* or the ordinal of the CUDA device */
 
@@ -305,7 +305,7 @@ class array
  * which may add functions after these. The first three are not called. */
 struct exchange_api {
     uint32_t major, minor;
-    const exchange_api *previous; /* of an older version */
+    const exchange_api *previous; /* an older version's */
     void (*managed_tensor_allocator)();
     void (*managed_tensor_from_py_object_no_sync)();
     void (*managed_tensor_to_py_object_no_sync)();

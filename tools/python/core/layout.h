@@ -25,12 +25,12 @@ struct call_options {
     const uint32_t *c_inits = nullptr; /* NULL, or one for each codeword */
     bool has_soft_buffers = false;
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
-    int64_t n_values = 0;           /* of a soft buffer */
+    int64_t n_values = 0;           /* values of a soft buffer */
     /* Two layers are demapped jointly: the symbols are z [..., n, 2], the gains the Gram matrix [..., n, 2, 2]. */
     softqam_statistics *statistics = nullptr;
     bool is_joint = false;
     int wanted = -1; /* the layer whose LLRs are wanted; -1: both, as layers of one codeword */
-    softqam_modulation partner_modulation = SOFTQAM_MODULATION_DEFAULT; /* of the other layer; default: the same */
+    softqam_modulation partner_modulation = SOFTQAM_MODULATION_DEFAULT; /* the other layer's; default: the same */
 };
 
 /* A call's arrays that are read. */
@@ -116,7 +116,7 @@ class layout
                              "2, I and Q");
         if (!known->is_complex && (array.n_axes == 0 || array.shape[array.n_axes - 1] != 2))
             array.type_error("without complex numbers the last axis must be 2, I and Q");
-        const int axes = array.n_axes - !known->is_complex; /* that say which symbol */
+        const int axes = array.n_axes - !known->is_complex; /* axes that say which symbol */
         const bool layered = options.n_layers > 0;
         if (axes < 1 + layered)
             array.value_error(layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
@@ -243,7 +243,7 @@ class layout
     struct argument {
         const char *data = nullptr;
         int64_t batch_stride[MAX_AXES], stride = 0, layer_stride = 0;
-        int64_t nbytes = 0;                        /* of an element, as the library gets it */
+        int64_t nbytes = 0;                        /* bytes of an element, as the library gets it */
         elements::conversion how = elements::SAME; /* to that */
         bool aligned = true;
         elements order;

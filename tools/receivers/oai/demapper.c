@@ -44,7 +44,7 @@ enum { N_CHUNK = 512, N_ORDERS = 4 };
 /* Indexed by mod_order / 2 - 1. */
 static const struct {
     softqam_modulation modulation;
-    double energy;            /* of the constellation with odd levels */
+    double energy;            /* energy of the constellation with odd levels */
     double gain_of_threshold; /* g / (ch_mag * sqrt(energy)) */
     double slope;             /* LLR / z next to a boundary */
 } orders[N_ORDERS] = {{SOFTQAM_MODULATION_QPSK, 2, 0, 1.0 / 16},

@@ -217,7 +217,7 @@ class pusch_decoder final : public ocudu::pusch_decoder, private ocudu::pusch_de
     ocudu::units::bits tb_size_;
     ocudu::rx_buffer *rx_buffer_ = nullptr;
     llr_span view_;
-    uint64_t n_bits_ = 0;      ///< of the codeword that have come
+    uint64_t n_bits_ = 0;      ///< bits of the codeword that have come
     size_t n_marked_ = 0;      ///< code blocks
     bool is_offering_ = false; ///< all bits so far have come as symbols
 };
