@@ -24,7 +24,7 @@ enum {
 /* A kernel on the current device. */
 typedef struct device_kernel {
     const softqam_kernel *kernel;
-    unsigned resident_blocks; /* that the device holds at once */
+    unsigned resident_blocks; /* thread blocks that the device holds at once */
     bool overlaps;            /* with the kernel before it */
 } device_kernel;
 

@@ -24,7 +24,7 @@ enum { MAX_SEGMENTS = 11 };
 
 enum {
     BLOCK_THREADS = 128,
-    SMALL_BLOCK_THREADS = 256, /* of the kernels of small plain calls */
+    SMALL_BLOCK_THREADS = 256, /* for the kernels of small plain calls */
     WARP_THREADS = 32,
     BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS
 };
@@ -79,7 +79,7 @@ typedef struct softqam_code_block_parts {
     uint32_t first;      /* the first code block's number among those transmitted */
     uint32_t n_parts;    /* thread blocks that share a code block */
     uint32_t reciprocal; /* 2^32 / n_parts, rounded up; 0 if n_parts is 1 */
-    uint32_t n_symbols;  /* that each of these takes at most */
+    uint32_t n_symbols;  /* symbols that each of these takes at most */
 } softqam_code_block_parts;
 
 /* The argument of the kernels of plain calls, before the table of soft bits. */
@@ -92,7 +92,7 @@ typedef struct softqam_plain_launch {
     float steps_per_nat;
     softqam_llr_limit limit;
     float noise_value;
-    unsigned groups_per_block; /* of symbols */
+    unsigned groups_per_block; /* groups of symbols that a thread block takes */
     uint32_t pi2_sign;         /* pi/2-BPSK: in bit 31, of I of the first symbol and every other one */
     uint32_t other_pi2_sign;   /* the same for the symbols between */
     bool has_noise_each;
@@ -117,10 +117,10 @@ typedef struct softqam_segment_launch {
 
 typedef struct softqam_kernel {
     const void *address;
-    unsigned threads; /* of a block */
+    unsigned threads; /* threads of a block */
     /* The next members are for kernels of plain_kernel.cuh. */
-    unsigned group_symbols; /* that a thread takes side by side */
-    unsigned most_tiles;    /* of a group a thread, that a block takes one after the other */
+    unsigned group_symbols; /* symbols that a thread takes side by side */
+    unsigned most_tiles;    /* tiles that a block takes in sequence, each with a group for every thread */
 } softqam_kernel;
 
 /* The kernels of plain_kernel.cuh. */

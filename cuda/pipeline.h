@@ -18,7 +18,7 @@ enum { BUFFERS_PER_WORKER = 2 };
 typedef struct chunk_buffer {
     cudaStream_t stream;
     void *on_device; /* `nbytes` of the device's memory */
-    void *staging;   /* as much pinned and mapped host memory; NULL in the ring */
+    void *staging;   /* `nbytes` of pinned and mapped host memory; NULL in the ring */
     size_t nbytes;
     size_t first;     /* the chunk's first symbol in the call */
     size_t n_symbols; /* symbols of the chunk; 0: the buffer is idle */

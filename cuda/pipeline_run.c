@@ -24,7 +24,7 @@ enum { SYMBOLS, NOISE, GAINS, VALUES, N_PARTS };
 typedef struct host_call {
     const softqam_pipeline *pipeline;
     const softqam_segment_list *list;
-    const softqam_cpu_loops *loops; /* those that stage on the host use */
+    const softqam_cpu_loops *loops; /* loops for staging on the host */
     size_t nbytes[N_PARTS];         /* the most that a symbol takes; 0: no symbol has a value of its own */
     bool is_staged;                 /* through pinned memory of buffers; else the device reaches the caller's */
     bool is_aligned;                /* the caller's memory is aligned as kernels need it */

@@ -12,9 +12,9 @@
 typedef struct prepared_layout {
     uint32_t first_part;
     uint32_t end_part;
-    uint32_t n_all_parts;           /* which all segments have that were prepared together */
+    uint32_t n_all_parts;           /* parts of all segments that were prepared together */
     uint32_t n_element_parts;       /* the first ones, for demodulate_elements(); those after them fill */
-    uint32_t neighbours;            /* which a thread of the first ones takes; 0: the segment has no such parts */
+    uint32_t neighbours;            /* symbols that a thread takes in the first ones; 0: there are none */
     uint32_t block_iterations;      /* as softqam_segment_launch has them */
     softqam_code_block_parts parts; /* with soft buffers, without such parts */
 } prepared_layout;

@@ -64,10 +64,10 @@ static_assert(MAX_AXIS_BITS == 5, "vec_llr_table and vec_llr_row_at() have rows 
 
 typedef struct vec_llr_table {
     uint32_t rows;  /* shared-memory address of row 0, of this thread's copy; aligned to the rows of one kind */
-    uint32_t fifth; /* of the fifth bit's */
+    uint32_t fifth; /* the same for the fifth bit's */
     float row_scale;
     float last_row;
-    float slopes[2]; /* of the first bit, by row; that of the second bit, which has one row */
+    float slopes[2]; /* the first bit's, by row; or the second bit's, which has one row */
     float intercepts[2];
     float second_slope;
     float second_intercept;

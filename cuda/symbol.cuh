@@ -116,7 +116,7 @@ static __device__ __forceinline__ float bounded_noise(float noise, bool is_inver
 
 /* The scale and the signs of a symbol's LLRs. */
 struct symbol_scale {
-    float weight;        /* of LLRs in steps, LLR_STEP times that; NaN: an erasure */
+    float weight;        /* the LLRs' weight; if they are in steps, times LLR_STEP; NaN: an erasure */
     uint32_t pi2_sign;   /* pi/2-BPSK: bit 31 is set if I changes its sign */
     uint32_t descramble; /* bit k is set if LLR k changes its sign; the bits above a symbol's are 0 */
     vec_mask valid;      /* f16 and f32: zero if the symbol is an erasure */
@@ -296,7 +296,7 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
     enum {
         BITS = symbol_size<FORMAT, M>::BITS,
         WORDS = symbol_size<FORMAT, M>::WORDS,
-        EACH = 4 / symbol_size<FORMAT, M>::VALUE_NBYTES, /* of a word */
+        EACH = 4 / symbol_size<FORMAT, M>::VALUE_NBYTES, /* values of a word */
         LAST = BITS - (WORDS - 1) * EACH
     };
     packed_values<WORDS> packed;

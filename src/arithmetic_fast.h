@@ -39,7 +39,7 @@ VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
 typedef struct fast_range {
     float min_component; /* 0: any */
     float min_weight;
-    float llr_end; /* of a metric times a weight, before it is rounded */
+    float llr_end; /* for a metric times a weight, before rounding */
 } fast_range;
 
 /* s8: up to 1.4 * 2^23, sums with ROUNDING_CONSTANT stay positive, so that their bits are in order. s16 is limited as a
@@ -104,7 +104,7 @@ VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component
 typedef struct two_lines {
     vec_f32 second_row; /* the smallest magnitude of the second line */
     vec_f32 slopes[2];
-    vec_f32 intercepts[2]; /* of the second line, right and left of zero */
+    vec_f32 intercepts[2]; /* the second line's, right and left of zero */
 } two_lines;
 
 /* Loads the lines; `scale` is that of the first line's metrics. */

@@ -21,7 +21,7 @@ struct softqam_context {
 
     size_t n_holders;                  /* the caller, and each demodulator */
     pthread_mutex_t mutex;             /* guards the list of demodulators */
-    softqam_demodulator *demodulators; /* those whose kernels softqam_context_prepare() makes ready */
+    softqam_demodulator *demodulators; /* softqam_context_prepare() makes their kernels ready */
 };
 
 /* Immutable once made but for `next`, which the context's mutex guards, so any number of threads may use it at once. */

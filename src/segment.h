@@ -67,7 +67,7 @@ void softqam_segment_advance(softqam_resolved_segment *segment, size_t n);
 
 /* Says where the values of a segment's symbols go, from some symbol on to the end of the code block. */
 typedef struct softqam_destination {
-    unsigned char *out;       /* that symbol's first value, or a soft buffer's; NULL: the code block is dropped */
+    unsigned char *out;       /* the first symbol's first value, or a soft buffer's; NULL: the code block is dropped */
     size_t plane_stride;      /* in values; 0: symbol order */
     size_t n_symbols;         /* SIZE_MAX without code blocks */
     softqam_code_block block; /* if the segment has code blocks */

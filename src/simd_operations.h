@@ -95,7 +95,7 @@ SIMD_OPERATION(vec_s32, vec_max_s32, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_u32, vec_max_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_u32, vec_min_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(uint32_t, vec_largest_u32, (vec_u32 a))
-SIMD_OPERATION(bool, vec_any_from, (vec_u32 a, vec_u32 end)) /* whether any is `end` or more */
+SIMD_OPERATION(bool, vec_any_from, (vec_u32 a, vec_u32 end)) /* true if any is `end` or more */
 SIMD_OPERATION(vec_mask, vec_are_different, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_mask, vec_are_numbers, (vec_f32 a, vec_f32 b)) /* neither is a NaN */
 SIMD_OPERATION(vec_bytes, vec_abs_s16, (vec_bytes a))

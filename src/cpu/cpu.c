@@ -85,7 +85,7 @@ void softqam_cpu_demodulate(const softqam_cpu *cpu, const softqam_cpu_loops *loo
 {
     /* Changing the processor's mode twice costs as much as a few symbols; a subnormal number stalls a loop for half a
      * microsecond. */
-    enum { WORTH_FLUSHING_SYMBOLS = 32, JOINT_WORK = 8 /* as much, for a symbol of 16QAM */ };
+    enum { WORTH_FLUSHING_SYMBOLS = 32, JOINT_WORK = 8 /* symbols that cost as much as one of a 16QAM pair */ };
     const size_t n = list->n_symbols, short_symbols = cpu->variant->short_symbols / (list->is_joint ? JOINT_WORK : 1);
     const softqam_cpu_call call = {loops, list, n >= WORTH_FLUSHING_SYMBOLS};
     softqam_pool *pool = NULL;

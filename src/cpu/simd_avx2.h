@@ -23,7 +23,7 @@ typedef struct vec_llr_table {
     vec_f32 intercepts[VECTOR_MAX_AXIS_BITS];
     vec_f32 upper_slopes[VECTOR_MAX_AXIS_BITS];
     vec_f32 upper_intercepts[VECTOR_MAX_AXIS_BITS];
-    vec_f32 last_slopes[2]; /* of the last bit where its intercept is positive, and where it is negative */
+    vec_f32 last_slopes[2]; /* the last bit's, where its intercept is positive, and where it is negative */
     vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;

@@ -31,7 +31,7 @@ typedef vec_bytes __attribute__((aligned(1), may_alias)) vec_bytes_anywhere;
 
 /* Constants of linear_bits_of(). */
 typedef struct vec_u8_linear {
-    vec_f32 units_per_component; /* of fixed point */
+    vec_f32 units_per_component; /* units of fixed point */
     vec_s32 fold_points[U8_AXIS_BITS - 1];
 } vec_u8_linear;
 

@@ -62,7 +62,7 @@ static void add_energies(const softqam_levels *levels, const float *symbols, siz
 {
     for (size_t k = 0; k < n_groups * GROUP_SYMBOLS; k++) {
         const size_t at = k / GROUP_SYMBOLS * SAMPLED_GROUPS * GROUP_SYMBOLS + k % GROUP_SYMBOLS;
-        float symbol[2]; /* of any alignment */
+        float symbol[2]; /* a copy, since the source may have any alignment */
         memcpy(symbol, (const unsigned char *)symbols + at * sizeof symbol, sizeof symbol);
         const float i = symbol[0], q = symbol[1];
         const float error = levels->axis_bits == 0
@@ -110,7 +110,7 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
     const double component_end = 0x1p127 * (gain < 1.0 ? gain : 1.0); /* divided, they must not overflow */
     size_t n_usual = 0;
     for (size_t k = 0; !tile->is_usual && k < 2 * n; k++) {
-        float component; /* of any alignment */
+        float component; /* a copy, since the source may have any alignment */
         memcpy(&component, components + k * sizeof component, sizeof component);
         n_usual += fabs((double)component) < component_end;
     }

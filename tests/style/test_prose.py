@@ -15,7 +15,8 @@ C_FILES = {".c", ".h", ".cu", ".cuh", ".cpp"}
 C_COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|//[^\n]*", re.MULTILINE | re.DOTALL)
 HASH_COMMENT = re.compile(r'(?:^[ \t]*#[ ][^\n]*\n)+|^[ \t]*"""[^"]*', re.MULTILINE)
 
-FRAGMENT = re.compile(r"(?:Of|Those|The same of|What|Whether|Which|How|Where|That|As)\s")
+# A comment beside a member may be a clause, as "where LLRs go" or "as given".
+FRAGMENT = re.compile(r"(?:Of|Those|The same of|What|Whether|Which|How|Where|That|As|of|those|the same of|whether|which|that|as (?:much|many))\s")
 OPENING = re.compile(r"(?:^|[.:;] )(?:Of|Those of|The same of) [a-z]")
 PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:from|by)|in the place of|Those of|(?:can be|cannot be|as) told|(?:cannot|not) tell)\b")
 
