@@ -115,7 +115,7 @@ static __device__ __forceinline__ float places_per_unit_of(softqam_output_format
     return vec_div(16.0f, is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
 }
 
-/* Adds the energies of a symbol, if `kept` is all ones and not zero. */
+/* Adds the energies of a symbol, unless the mask `kept` is zero. */
 template <int M> static __device__ __forceinline__ void add_energies(thread_counts &to, float i, float q, uint32_t kept)
 {
     enum { AXIS_BITS = M == 0 ? 1 : M };

@@ -115,8 +115,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     const symbol *symbols_in[IS_CODEWORD ? G + 0 : 1];
     const float *noise_in[IS_CODEWORD ? G + 0 : 1];
     unsigned char *out;
-    /* With code blocks: the next group's first symbol, counted in the codeword; the end of the current code block; and
-     * the place that its values would have if it began with the codeword. */
+    /* With code blocks: the numbers in the codeword of the next group's first symbol and of the current code block's
+     * end; and where the codeword's first symbol would go if it belonged to that code block. */
     uint32_t symbol_number;
     uint32_t code_block_end;
     uint32_t bit_nbytes; /* from one bit's values to the next one's */

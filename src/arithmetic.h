@@ -2,8 +2,10 @@
 /* THE arithmetic: what every backend computes, defined once but for the forms named below. It is written in the
  * operations of a SIMD header (simd_operations.h), which the includer includes first: simd_scalar.h in portable C,
  * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it. Forms
- * of it in fewer operations: arithmetic_fast.h; vec_limited_steps() of kernels, for llr_rounded(); those of
- * llr_combined() are named there.
+ * of it in fewer operations: arithmetic_fast.h; divide() and weight_of_any_noise() of cpu/gain_loops.c; of kernels
+ * vec_limited_steps() for llr_rounded(), vec_halves() for f16, bounded_noise(), set_gain(), any_gain_of(), regularize()
+ * for tiny components, and take_columns() for joint_metrics(). llrs.* compare them at the ends of their ranges,
+ * exhaustive.* for all components. llr_combined() names its own.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order. LLRs:
  * max-log. No branch depends on a symbol. */
@@ -324,9 +326,9 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
  * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; an LLR of zero changes no
  * value, not even -0; `above` is the next float after the limit.
  *
- * An f16 sum is rounded here, and to binary16 where it is stored: by vec_to_f16() in soft_buffer.c, by vec_store_16()
- * in combine_f16() of cpu/combine_loops.c. That file has forms of its own for s8 and s16, combined_s8() and
- * combined_s16(), in saturating integers; kernels have soft_sum. tests/cpu/test_loops.c compares those of the CPU. */
+ * The portable loop's f16 sum is rounded here, and to binary16 by vec_to_f16() in soft_buffer.c. cpu/combine_loops.c
+ * has forms of its own for f16, combine_f16(), and for s8 and s16, in saturating integers; kernels have soft_sum.
+ * tests/cpu/test_loops.c compares those of the CPU, soft_buffers.cuda the kernels'. */
 VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 above)
 {
     const vec_f32 sum = vec_limit(vec_add(value, llr), limit);

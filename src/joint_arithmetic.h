@@ -21,7 +21,8 @@
 /* Adding ROUNDING_CONSTANT rounds v / (4 F) to an integer k; twice that sum less JOINT_OFFSET is 2 k. */
 #define JOINT_OFFSET (2.0f * ROUNDING_CONSTANT)
 
-/* Components, gains and cross gains of 2^112 or more, in these units, make an erasure, so that no cost overflows. */
+/* If the sum of the terms of an element, or part of it, reaches 2^112, the element is erased, so that no cost
+ * overflows. */
 #define JOINT_RANGE 0x1p16f
 
 /* An element as one of its layers sees it. `cross` is conj(h_e) h_f. */

@@ -96,8 +96,8 @@ typedef struct softqam_segment_defaults {
     bool is_negative;      /* a positive LLR means bit 1 */
 } softqam_segment_defaults;
 
-/* The information of an LLR by its place, which is its magnitude in 16ths of a nat, rounded, in units of 2^-16 bit;
- * from LAST_PLACE on it is whole. */
+/* The information of an LLR, in units of 2^-16 bit, by its place: its magnitude in 16ths of a nat, rounded. From
+ * LAST_PLACE on the information is whole. */
 enum { INFORMATION_PLACES = 256, LAST_PLACE = 239, WHOLE_INFORMATION = 1 << 16 };
 
 /* The information that an LLR lacks of a whole bit, INFORMATION_RADIX * high + low, for loops that look up bytes in

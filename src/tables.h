@@ -42,10 +42,10 @@ typedef struct softqam_u8_table {
 enum { LINEAR_FRACTION_BITS = 16 };
 
 /* The linear functions decide for components up to LINEAR_COMPONENT if no value is within LINEAR_ERROR_BOUND of an
- * integer: u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by at
- * most 15.1 units of the last place. Squares and level sums of the axis take 1.96 of it, `nearest` against `decided` of
- * the other axis 1.5 (both over all floats up to 1.5), the two sums of both axes 4.8, their difference, the product and
- * the sum with 127 0.3 + 0.25 + 0.5, and fixed point 4 + 1.5 + 0.25. */
+ * integer. u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by at
+ * most 15.1 units of the last place: 1.96 by squares and level sums of the axis, 1.5 by `nearest` against `decided` of
+ * the other axis (both over all floats up to 1.5), 4.8 by the two sums of both axes, 0.3, 0.25 and 0.5 by their
+ * difference, the product and the sum with 127, and 4, 1.5 and 0.25 by fixed point. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 

@@ -17,15 +17,15 @@
 
 /* Keeps rarely needed code out of the function that every call passes. */
 #define NOT_INLINED __attribute__((noinline))
-/* Inlines all else that a function calls: two callers would make the compiler call it. */
+/* Inlines all functions that a function calls, which the compiler does not do for two callers. */
 #define INLINES_ALL __attribute__((flatten))
 
 /* Tiles stay in the first cache. */
 enum {
-    TILE_SYMBOLS = 1024,        /* gathered or converted */
-    DESCRAMBLED_SYMBOLS = 3584, /* whose sequence is made, or whose LLRs are counted, at once */
-    OUT_NBYTES = 11 << 10,      /* LLRs on their way to a soft buffer */
-    MAX_PLANE_NBYTES = 2 << 10, /* the share of one bit plane */
+    TILE_SYMBOLS = 1024,        /* symbols that are gathered or converted at once */
+    DESCRAMBLED_SYMBOLS = 3584, /* symbols whose sequence is made, or which are counted, at once */
+    OUT_NBYTES = 11 << 10,      /* bytes of LLRs on their way to a soft buffer */
+    MAX_PLANE_NBYTES = 2 << 10, /* bytes of a bit plane among them */
     WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),

@@ -20,7 +20,7 @@ typedef struct llr_position {
 /* The ranges of a fast batch's values, as bits. */
 typedef struct batch_ranges {
     vec_u32 magnitudes;    /* the largest component, or all bits that any metric has if these are tracked */
-    vec_u32 min_component; /* less 1: a zero is none of the tiny ones */
+    vec_u32 min_component; /* the smallest nonzero component, less 1: a zero becomes the largest number */
     vec_u32 max_weight;    /* less weight_base */
     vec_u32 max_gain;      /* the largest gain or inverse of a gain */
 } batch_ranges;

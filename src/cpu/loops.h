@@ -85,7 +85,7 @@ typedef struct softqam_divided_call {
     size_t symbol_nbytes;          /* from a symbol's first LLR to the next symbol's */
 } softqam_divided_call;
 
-/* The ways to divide: that of the last batch, and that tried first for the next. Both are 0 at first. */
+/* Ways to divide: the last batch's, and the one that the next batch tries first. Both begin as 0. */
 typedef struct softqam_division_ways {
     unsigned last;
     unsigned first;
