@@ -472,8 +472,8 @@ static inline __attribute__((always_inline)) bool demodulate_at_once(const softq
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if ((!converts && params->input_format != SOFTQAM_INPUT_CF32) || from->n_layers > 1 ||
-        from->codeword.n_code_blocks != 0 || from->statistics || softqam_segment_is_joint(from))
+    if ((!converts && params->input_format != SOFTQAM_INPUT_CF32) || from->codeword.n_code_blocks != 0 ||
+        from->statistics || softqam_segment_is_joint(from))
         return false;
     softqam_segment_resolve(&segment, from, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
