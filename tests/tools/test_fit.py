@@ -236,9 +236,22 @@ class Recordings(FitTest):
         self.fails(self.demod("-i", "cs16", "z.sdriq", "y"), 1,
                    "z.sdriq: an SDRangel recording, whose samples begin after its header: give -i cs16 --header-bytes 32")  # fmt: skip
         for head, message in ((b"\x07\x02rx_rate" + bytes(99), "GNU Radio's metadata lie among its samples; record with a detached header, or by a plain file sink"),
-                              (b"\x1f\x8b\x08" + bytes(99), "compressed; gunzip it"), (bytes(257) + b"ustar" + bytes(99), "a tar archive; unpack it"), (b"1.5, 2.5\n" * 99, "text, not samples")):  # fmt: skip
+                              (b"\x1f\x8b\x08" + bytes(99), "compressed; gunzip it"), (bytes(257) + b"ustar" + bytes(99), "a tar archive; unpack it"), (b"1.5, 2.5\n" * 99, "text, not samples"),
+                              (b"I \xc2\xb5V, Q\n" + b"1.5, 2.5\n" * 5, "text, not samples"), (b"\xfd7zXZ" + bytes(99), "compressed; unxz it"),
+                              (b"BZh91AY&SY" + bytes(99), "compressed; bunzip2 it"), (b"fLaC" + bytes(99), "compressed; decode it with flac"),
+                              (b"FORM    AIFF" + bytes(99), "an AIFF file; write its samples to a file of their own"),
+                              (b"riff\x2e\x91\xcf\x11" + bytes(99), "a Wave64 file; write its samples to a file of their own"),
+                              (b"BLUEEEEIEEEI" + bytes(99), "a BLUE file, whose samples begin after its header: give -i and --header-bytes 512")):  # fmt: skip
             self.write("z.cs16", head)
             self.fails(self.demod("z.cs16", "y"), 1, "z.cs16: " + message)
+        apart = "z.cf32: a NumPy array in which I and Q do not alternate; save it as complex64"
+        after = "z.cf32: a NumPy array, whose samples begin after its header: give -i cf32 --header-bytes 128"
+        for kind, order, shape, message in (("<f4", False, (9, 2), after), ("<f4", False, (3, 3, 2), after), ("<f4", False, (18,), after),
+                                            ("<c8", False, (3, 3), after), ("<f4", True, (9, 2), apart), ("<f4", False, (2, 9), apart),
+                                            ("<f4", False, (2, 2, 9), apart), ("<c8", True, (3, 3), apart)):  # fmt: skip
+            text = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': {shape}, }}".ljust(117) + "\n"
+            self.write("z.cf32", b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + text.encode() + bytes(72))
+            self.fails(self.demod("z.cf32", "y"), 1, message)
         self.fails(self.demod("-i", "cs16", "--header-bytes", "1T", "x.cs16", "y"), 1,
                    "x.cs16: has only 12000 bytes, and its header should have 1000000000000")  # fmt: skip
 

@@ -78,10 +78,17 @@ static bool refuse_npy(const struct input_file *file, const unsigned char *head)
                                            {"'|i1'", "cs8"},    {"'|u1'", "cu8"},   {"'<i4'", "cs32"},
                                            {"'>c8'", "cf32be"}, {"'>i2'", "cs16be"}};
     const unsigned size = head[6] == 1 ? 2 : 4;
-    const char *format = NULL;
+    const char *format = NULL, *text = (const char *)head + 8 + size, *shape = strstr(text, "'shape': "),
+               *end = shape ? strchr(shape, ')') : NULL;
+    bool is_complex = false, is_apart = strstr(text, "'fortran_order': True") != NULL;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (memmem(head, 128, types[i][0], strlen(types[i][0])))
+        if (memmem(head, 128, types[i][0], strlen(types[i][0]))) {
             format = types[i][1];
+            is_complex = types[i][0][2] == 'c';
+        }
+    is_apart = is_apart || (end && end[-1] != ',' && !is_complex && strncmp(end - 3, ", 2", 3) != 0);
+    if (is_apart)
+        return message_print(file->name, "a NumPy array in which I and Q do not alternate; save it as complex64");
     return refuse(file, "a NumPy array", (struct samples){8 + size + number(head + 8, (int)size), 0, format, 1});
 }
 
@@ -101,12 +108,18 @@ bool container_check(const struct input_file *file)
         size_t place;
     } others[] = {{"\x1f\x8b\x08", "compressed; gunzip it", 0},
                   {"\x28\xb5\x2f\xfd", "compressed; unzstd it", 0},
+                  {"\xfd\x37zXZ", "compressed; unxz it", 0},
+                  {"1AY&SY", "compressed; bunzip2 it", 4},
+                  {"fLaC", "compressed; decode it with flac", 0},
+                  {"AIFF", "an AIFF file; write its samples to a file of their own", 8},
+                  {"riff\x2e\x91\xcf\x11", "a Wave64 file; write its samples to a file of their own", 0},
+                  {"BLUE", "a BLUE file, whose samples begin after its header: give -i and --header-bytes 512", 0},
                   {"PK\3\4", "a ZIP archive; unpack it", 0},
                   {"ustar", "a tar archive; unpack it", 257},
                   {"\x89HDF", "an HDF5 file; write its samples to a file of their own", 0},
                   {"MATLAB 5.0", "a MAT file; write its samples by fwrite", 0}};
-    unsigned char head[HEAD_NBYTES] = {0};
-    const ssize_t n = file->is_regular ? pread(file->fd, head, sizeof head, file->start) : 0;
+    unsigned char head[HEAD_NBYTES + 1] = {0};
+    const ssize_t n = file->is_regular ? pread(file->fd, head, HEAD_NBYTES, file->start) : 0;
     ssize_t n_text = 0;
     if (n < 44)
         return true;
@@ -124,7 +137,10 @@ bool container_check(const struct input_file *file)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!memcmp(head + others[i].place, others[i].magic, strlen(others[i].magic)))
             return message_print(file->name, "%s", others[i].what);
-    while (n_text < n && (isprint(head[n_text]) || isspace(head[n_text])))
-        n_text++;
-    return n_text < n || n < HEAD_NBYTES || message_print(file->name, "text, not samples");
+    /* ASCII, or two bytes of UTF-8 */
+    for (int step = 1; n_text < n && step > 0; n_text += step)
+        step = isprint(head[n_text]) || isspace(head[n_text])         ? 1
+               : head[n_text] >> 5 == 6 && head[n_text + 1] >> 6 == 2 ? 2
+                                                                      : 0;
+    return n_text < n || message_print(file->name, "text, not samples");
 }
