@@ -130,6 +130,10 @@ class Causes(FitTest):
         ):  # fmt: skip
             self.write_symbols("z.cf32", [change(k) for k in range(len(y))])
             self.warned(would + message, "-o", "hard", "-m", "64qam", "z.cf32")
+        for modulation, degrees in (("16qam", 0.002), ("64qam", 0.0015), ("256qam", 0.0015), ("256qam", 0.003), ("1024qam", 0.002)):  # by 12 to 25 in all
+            self.symbols(modulation, 8192, SNR_DB[MODULATIONS[modulation][0]] + 2, "--frequency-offset", str(degrees))
+            self.warned(r"the symbols do not fit \S+, but would if turned back by 0\.00\d+ degrees a symbol \(a frequency offset\)", "-o", "hard",
+                        "-m", modulation, "x.cf32")  # fmt: skip
         for modulation in ("qpsk", "16qam", "256qam"):
             y = self.symbols(modulation)
             for change, message in (
@@ -161,6 +165,9 @@ class Causes(FitTest):
         noise, spread = "they look like noise", "they are spread evenly, as compressed data are"
         for message, arguments in ((noise, ["n.cf32"]), (noise, ["--input-scale", "auto", "n.cf32"]), (f"({noise}|{spread})", ["-i", "cs16", "r.cs16"])):
             self.warned(f"the symbols do not fit 256QAM at any scale, nor another modulation or format: {message}", "-o", "u8", *arguments)
+        y = self.symbols("qpsk", 8000, 18)
+        self.write_symbols("z.cf32", [value * cmath.rect(1, math.pi / 4 * (k % 2)) for k, value in enumerate(y)])  # pi/4-QPSK
+        self.warned("the symbols do not fit 256QAM at any scale, nor another modulation or format: they have other points", "z.cf32")
         self.symbols("64qam")
         self.write("z.cs16", pack("h", [max(-32768, min(32767, 4 * v)) for v in unpack("h", self.read("x.cs16"))]))
         self.warned(r"the symbols do not fit 64QAM: \d+ % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", "64qam", "z.cs16")
@@ -177,6 +184,12 @@ class Causes(FitTest):
         self.warned("has only as many symbols as --skip leaves out", "--skip", "2000", "x.cf32")
         few = self.ok(self.demod("--strict", "-o", "hard", "--count", "999", "x.cf32", "y")).err
         self.assertEqual(few, "softqam-demod: x.cf32: fewer than 1000 symbols: too few to tell whether they fit\n")
+
+    def test_few_in_fading(self):
+        """Some components of deep fades are limited, so fewer than 1000 symbols are left."""
+        for modulation in ("bpsk", "16qam", "1024qam"):
+            self.symbols(modulation, 1000, 7, "--fading", "n0")
+            self.silent("-m", modulation, "-o", "s8", "--noise-file", "n0", "x.cs8")
 
     def test_outliers(self):
         """One in thousands spoils neither scale nor noise."""

@@ -130,6 +130,16 @@ static bool has_varying_phase(const struct fit_view *view)
     return near > 3.0 / BLOCK && far < 0.3 * near;
 }
 
+/* Returns whether the second half of symbols may be turned further than the first: symbols may fit all the same. */
+static bool turns_slowly(const struct fit_view *view, const struct modulation *modulation, double median)
+{
+    double complex halves[2] = {0, 0};
+    raise_symbols(view, modulation, median);
+    for (size_t i = 0; i < view->n; i++)
+        halves[2 * i >= view->n] += powers[i];
+    return fabs(carg(halves[1] * conj(halves[0]))) > 0.15; /* 2 degrees, of BPSK 4 */
+}
+
 /* Writes what is wrong with I and Q, which scrambled data make equal and independent, else nothing; and returns whether
  * nearly all have one sign.
  * Large ones are limited, which fading has. */
@@ -203,7 +213,7 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
         trial.amount = straighten(&view, modulation_get(given), median_energy(&view), trial.change == SPINNING);
     if (trial.change == TURNED)
         trial.amount -= turn_exactly(&view, given, (double)run->config->input_scale);
-    if (fabs(trial.amount) < (trial.change == TURNED ? 1.5 : trial.change == SPINNING ? 20 / (double)view.n : 0))
+    if (fabs(trial.amount) < (trial.change == TURNED ? 1.5 : trial.change == SPINNING ? 5 / (double)view.n : 0))
         return;
     for (size_t i = 1; trial.change == CONJUGATED && i < 2 * view.n; i += 2)
         view.symbols[i] = -view.symbols[i];
@@ -458,6 +468,10 @@ static bool fits_as_given(const struct demod_run *run, const struct fit_view *vi
     const size_t seen = are_floats(given, view, median) ? 0 : component_nbytes(run);
     if (seen > 0 && file_formats[given].symbol_nbytes != 2 * seen)
         *best = find_best(run, true); /* two integers that are read as one fit at another scale */
+    if (is_good && best->change == AS_READ && turns_slowly(view, modulation_get(run->config->modulation), median)) {
+        *best = (struct trial){.score = found.fit, .modulation = run->config->modulation};
+        try_all(run, (struct trial){.change = SPINNING, .format = given}, best);
+    }
     if (!is_good && best->change == AS_READ)
         *best = find_best(run, found.fit < 0.3 && (found.fit < -1 || found.gap > fmax(0.04, most_gap)) &&
                                    !are_floats(given, view, median));
@@ -496,8 +510,10 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     const bool is_clipped = clipped > 0.03;
     const bool is_even = isinf(found.gap) && isinf(fit_measure(view, given, scale, false).gap);
     const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view->n : -0.002; /* few bits take much noise */
+    const bool has_other_points = !isinf(found.gap) && found.gap > 0.2 + 400 / (double)view->n;
     const bool is_noisy = !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least;
-    if (!others_fit && is_noisy && alike <= 0.3 && !varies && !one_sided && !fades && !is_cut && !*balance)
+    if (!others_fit && is_noisy && !has_other_points && alike <= 0.3 && !varies && !one_sided && !fades && !is_cut &&
+        !*balance)
         return true;
     if (is_foreign)
         *balance = '\0';
@@ -517,7 +533,9 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
         snprintf(text, sizeof text, ": %.0f %% of the samples are at the ends of their range, clipped", 100 * clipped);
     else if (!others_fit)
         snprintf(text, sizeof text, " at any scale, nor another modulation or format: they %s",
-                 is_even ? "are spread evenly, as compressed data are" : "look like noise");
+                 is_even            ? "are spread evenly, as compressed data are"
+                 : has_other_points ? "have other points"
+                                    : "look like noise");
     message_warn(run->symbols.name, "the symbols do not fit %s%s%s", modulation->name,
                  *text == ':' || !others_fit ? "" : ", but would", text);
     return false;

@@ -147,7 +147,7 @@ static struct fit_measure measure(const struct fit_view *view, softqam_modulatio
     const density *const noise[2] = {density_of(NULL, 0), density_of(NULL, 0)};
     count(view, modulation, scale, axes);
     const double n = axes[0].n;
-    if (n < FIT_MIN_SYMBOLS || axes[0].counts[N_BINS] + axes[1].counts[N_BINS] > 0.2 * n)
+    if (n < FIT_MIN_SYMBOLS / 2.0 || axes[0].counts[N_BINS] + axes[1].counts[N_BINS] > 0.2 * n)
         return (struct fit_measure){-9, (double)INFINITY};
     const double found = likelihood(axes, points, n_rounds);
     double highest = 0;
