@@ -154,7 +154,7 @@ class Compare(ToolTest):
             self.make("x.cf32", "-m", modulation, "--symbols", "2000", "--snr-db", "30", "--bits", "sent.hard", "--c-init", "5")
             options = ["-q", "-m", modulation, "-o", "hard", "--compare", "sent.hard"]
             scrambled = self.ok(self.demod(*options, "x.cf32", "y")).err
-            self.assertRegex(scrambled, r"0\.(4|5)\d*, as of other bits, or another scrambling \(--c-init\)\n$")
+            self.assertRegex(scrambled, r"0\.(4|5)\d*, as of other bits, another scrambling \(--c-init\), or symbols turned by 90 degrees\n$")
             for turned, option, words in (
                 (["--swap-iq"], "--swap-iq", r"I and Q swapped \(--swap-iq\)"),
                 (["--phase", "90", "--swap-iq"], "--conjugate", r"the other sign of Q \(--conjugate\)"),

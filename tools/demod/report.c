@@ -224,7 +224,7 @@ static void print_statistics(const struct demod_run *run)
 }
 
 /* Writes what the places of many wrong bits say. Swapped bits are descrambled by the wrong ones. */
-static void explain_wrong_bits(const struct demod_run *run, char text[96])
+static void explain_wrong_bits(const struct demod_run *run, char text[128])
 {
     const struct demod_options *options = run->options;
     const double n = (double)run->n_compared, n_wrong = (double)run->n_wrong;
@@ -236,16 +236,16 @@ static void explain_wrong_bits(const struct demod_run *run, char text[96])
     const char *with_swap = options->swaps ? "without --swap-iq" : "with I and Q swapped (--swap-iq)";
     const char *with_sign = options->conjugates ? "without --conjugate" : "with the other sign of Q (--conjugate)";
     if (is_conjugated || is_swapped)
-        snprintf(text, 96, "; %s it would be %.3g", is_swapped ? with_swap : with_sign,
+        snprintf(text, 128, "; %s it would be %.3g", is_swapped ? with_swap : with_sign,
                  (double)(is_swapped ? run->n_wrong_swapped : run->n_wrong_conjugated) / n);
     else if (n_wrong > 0.4 * n)
-        snprintf(text, 96, ", as of other bits, or another scrambling (--c-init)%s",
-                 options->descrambles ? ", or with I and Q swapped" : "");
+        snprintf(text, 128, ", as of other bits, another scrambling (--c-init), or symbols turned by 90 degrees%s",
+                 options->descrambles ? " or swapped" : "");
 }
 
 void demod_report(const struct demod_run *run)
 {
-    char cause[96];
+    char cause[128];
     message_clear_transient();
     if (!run->options->quiet)
         report_findings(run);
