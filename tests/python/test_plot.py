@@ -100,13 +100,13 @@ def test_hints(rng):
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
-    assert plot.figure(symbols, ax=axes) is axes.figure and axes.lines
+    assert plot.figure(symbols, modulation="pi/2-BPSK", ax=axes) is axes.figure and axes.lines
 
 
 @pytest.mark.parametrize("change, error, message", [
     ({"modulation": "8psk"}, ValueError, "modulation is '8psk'"), ({"sign": 2}, ValueError, "sign is 2"),
     ({"soft": np.zeros(6)}, TypeError, "soft is float64"), ({"soft": np.zeros(5, np.int8)}, ValueError, "3 symbols of qpsk have 6 values"),
-    ({"symbols": ["a"] * 3}, TypeError, "symbols is <U1"), ({"symbols": np.zeros((3, 1))}, TypeError, "symbols is float64 of shape"),
+    ({"sent": np.full(6, 7)}, ValueError, "sent is int64 of shape.*not bits"), ({"symbols": ["a"] * 3}, TypeError, "symbols is <U1"), ({"symbols": np.zeros((3, 1))}, TypeError, "symbols is float64 of shape"),
 ])  # fmt: skip
 def test_wrong_calls(change, error, message):
     with pytest.raises(error, match=message):
@@ -165,7 +165,9 @@ def test_formats(tmp_path, run, rng, name, dtype, unit, zero):
 
 @pytest.mark.parametrize("arguments, status, message", [
     ([], 2, "it takes IQ and SOFT"), (["--example", "x.cf32"], 2, "it takes IQ and SOFT"), (["--sent", "x.s8", "x.cf32"], 2, "--sent: it takes SOFT"),
-    (["-m", "qpsk", "--sent", "x.cf32", "x.cf32", "x.s8"], 1, "x.cf32: the soft bits of 2,000 symbols"), (["-m", "8psk"], 2, "invalid choice"),
+    (["--details", "x.cf32"], 2, "--details: it takes SOFT"), (["-m", "qpsk", "--sent", "x.s8", "x.cf32", "x.s8"], 1, "x.s8: not bits: a byte is neither 0"),
+    *(([name, "x.s8"], 1, f"{name}: begins with a header, not with samples") for name in ("wav.cf32", "npy.cf32")),
+    (["-m", "qpsk", "--sent", "x.cf32", "x.cf32", "x.s8"], 1, "x.cf32: the bits of 2,000 symbols"), (["-m", "8psk"], 2, "invalid choice"),
     (["--snr-db", "3", "x.cf32", "x.s8"], 2, "--snr-db: it takes --example"), (["--example", "--snr-db", "nan"], 2, "--snr-db"),
     *((["--input-scale", wrong, "x.cf32", "x.s8"], 2, f"--input-scale: '{wrong}' is not") for wrong in ("0", "1/0", "x", "1/", "1/2/3", "nan", "inf")),
     (["--example", "-m", "qpsk", "-s", "u8"], 2, "u8 is for 256qam, not qpsk"),
@@ -173,13 +175,16 @@ def test_formats(tmp_path, run, rng, name, dtype, unit, zero):
     (["x.cf32", "none.s8"], 1, "none.s8: No such file or directory"), ([".", "x.s8"], 1, ".: not a regular file"),
     (["/dev/null", "x.s8"], 1, "/dev/null: not a regular file"), (["x.161", "x.s8"], 1, "x.161: suffix .161"),
     (["x.cf32", "x.cf32"], 1, "-soft-format"), (["-m", "64qam", "x.cf32", "x.s8"], 1, "not a whole number of symbols"),
-    (["-i", "cs16", "x.cf32", "x.s8"], 1, "x.s8: the soft bits of 125 symbols, but x.cf32 has 1,000"),
+    (["-i", "cs16", "x.cf32", "x.s8"], 1, "x.s8: the bits of 125 symbols, but x.cf32 has 1,000"),
     (["-o", "none/x.png", "-m", "qpsk", "x.cf32", "x.s8"], 1, "none/x.png: No such file"), (["empty", "x.s8"], 1, "empty: 0 bytes"),
     (["none.sigmf-meta", "x.s8"], 1, "none.sigmf-meta: No such file"),
 ])  # fmt: skip
 def test_wrong_commands(tmp_path, pair, run, arguments, status, message):
     """One line, and no file."""
     (tmp_path / "empty").touch()
+    (tmp_path / "wav.cf32").write_bytes(b"RIFF" + bytes(60))
+    np.save(tmp_path / "npy", np.zeros(16, np.complex64))
+    (tmp_path / "npy.npy").rename(tmp_path / "npy.cf32")
     before = sorted(os.listdir(tmp_path))
     code, text = run(*([] if "-o" in arguments else ["-o", "out.png"]), *arguments)
     assert (code, text.count("\n"), sorted(os.listdir(tmp_path))) == (status, 1, before) and text.startswith("softqam-plot: ")

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Mapping, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from softqam import _arrays, _core
+from softqam import _arrays, _core, _names
 from softqam._demodulator import demodulate
-from softqam._names import MODULATIONS, OUTPUT_DTYPES, integer, number
+from softqam._names import MODULATIONS, OUTPUT_DTYPES, integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -196,9 +196,8 @@ def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: 
     EVM and SNR are those of the nearest points: if noise moves symbols to a wrong one, the true SNR is less. The title says if another
     scale or rotation would fit better, and if soft bits have other signs than their symbols.
     """
-    number(MODULATIONS, "modulation", modulation)
     integer("sign", sign, 0, 1)
-    modulation, symbols = modulation.lower(), _arrays.as_array("symbols", symbols)
+    modulation, symbols = _names.modulation(modulation), _arrays.as_array("symbols", symbols)
     if symbols.ndim != 1 or symbols.dtype.kind not in "cfiu":
         raise TypeError(f"{_arrays.describe('symbols', symbols)}: it takes [n] complex")
     n, n_bits = len(symbols), _core.bits_per_symbol(MODULATIONS[modulation])
@@ -209,6 +208,8 @@ def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: 
         array = _arrays.as_array(name, given)
         if name == "soft" and array.dtype.name not in OUTPUT_DTYPES.values():
             raise TypeError(f"{_arrays.describe(name, array)}: not what demodulate() makes")
+        if name == "sent" and not np.isin(array, (0, 1)).all():
+            raise ValueError(f"{_arrays.describe(name, array)}: not bits, 0 and 1")
         if not n or array.size != n * n_bits:
             raise ValueError(f"{_arrays.describe(name, array)}: {n} symbols of {modulation} have {n * n_bits} values")
         arrays[k] = array.reshape(n, n_bits)
@@ -288,7 +289,7 @@ def _parser() -> _Parser:
     add = parser.add_argument
     add("files", nargs="*", help=argparse.SUPPRESS)
     add("-o", "--output", metavar="OUT", required=True, help="the picture; .png, .pdf or .svg says which kind")
-    add("-m", "--modulation", type=str.lower, choices=MODULATIONS, help="default: the recording's own, else 256qam")
+    add("-m", "--modulation", type=lambda name: name.lower().replace("pi/2", "pi2"), choices=MODULATIONS, help="default: the recording's own, else 256qam")
     add("-i", "--input-format", type=str.lower, choices=INPUT_FORMATS, help="default: by IQ's suffix")
     add("-s", "--soft-format", type=str.lower, choices=SOFT_FORMATS, help="default: by SOFT's suffix; s8 with --example")
     add("--sign", type=int, choices=(0, 1), default=0, help="the bit that a value above the midpoint means; default: 0")
@@ -340,6 +341,9 @@ def _rows(path: str, dtype: str, n_values: int) -> npt.NDArray[Any]:
     status, nbytes = os.stat(path), n_values * np.dtype(dtype).itemsize
     if not stat.S_ISREG(status.st_mode):
         raise Failure(f"{path}: not a regular file")
+    with open(path, "rb") as file:
+        if file.read(6).startswith((b"RIFF", b"RF64", b"\x93NUMPY")):
+            raise Failure(f"{path}: begins with a header, not with samples: write those to a file of their own")
     if not status.st_size or status.st_size % nbytes:
         raise Failure(f"{path}: {status.st_size} bytes are not a whole number of symbols of {nbytes} bytes")
     return np.memmap(path, dtype, "r", shape=(status.st_size // nbytes, n_values))
@@ -367,8 +371,10 @@ def _figure_of_files(options: argparse.Namespace) -> tuple[Figure, list[str]]:
     for path, dtype in files:
         rows = _rows(path, dtype, n_bits)
         if len(symbols) != len(rows):
-            raise Failure(f"{path}: the soft bits of {len(rows):,} symbols, but {iq} has {len(symbols):,}")
+            raise Failure(f"{path}: the bits of {len(rows):,} symbols, but {iq} has {len(symbols):,}")
         arrays.append(rows[::step].astype(rows.dtype.newbyteorder("=")))
+        if path == options.sent and np.any(arrays[-1] > 1):
+            raise Failure(f"{path}: not bits: a byte is neither 0 nor 1")
     components = (symbols[::step].astype(float) - {"cu8": 128, "cu8h": 127.5}.get(format_, 0)) * (options.input_scale or scale or of_format)
     title = options.title or os.path.basename(iq) + f", 1 symbol in {step}" * (step > 1)
     soft = arrays[0] if len(options.files) > 1 else None
@@ -398,8 +404,9 @@ def _run(parser: _Parser, options: argparse.Namespace) -> None:
         parser.error(f"--output: '{options.output}' ends in neither .png, .pdf nor .svg")
     if len(options.files) not in ((0,) if options.example else (1, 2)):
         parser.error("it takes IQ and SOFT, IQ alone, or --example and no files")
-    if options.sent and len(options.files) < 2:
-        parser.error("--sent: it takes SOFT")
+    for name in ("sent", "details"):
+        if getattr(options, name) and len(options.files) < 2 - (name == "details" and options.example):
+            parser.error(f"--{name}: it takes SOFT")
     if options.snr_db is not None and not (options.example and abs(options.snr_db) <= 100):
         parser.error("--snr-db: it takes --example, and a number from -100 to 100")
     if options.example and options.soft_format == "u8" and options.modulation not in (None, "256qam"):
