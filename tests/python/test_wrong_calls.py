@@ -145,6 +145,21 @@ FUNCTIONS = [
         "n_bits": (0, MOST), "modulation": NAMES, "layers": (1, 4), "n_code_blocks": (1, 65535), "n_cb": (1, MOST), "k0": (0, 29),
         "first_filler": (0, MOST), "n_fillers": (0, 29), "filler_value": [float("-inf")], "n_cbg": (0, 32), "cbgti": (0, 0), "n_fill": (0, MOST),
     }),
+    (softqam.modulate, {"bits": [0, 1]}, {
+        "bits": [None, 1, "01", [0.0, 1.0], [0, 2], [0, -1], [1j], [[0], [1, 0]], np.ma.ones(8, int)], "modulation": NAMES, "first_symbol": (0, 2**64 - 1),
+    }),
+    (softqam.rate_recover, {"llrs": np.zeros(80, np.int8), "codeword": softqam.Codeword(**FIELDS)}, {
+        "llrs": [None, [0] * 80, np.zeros(80), np.zeros(79, np.int8), np.zeros((80, 1), np.int8), np.ma.zeros(80, np.int8)],
+        "codeword": [None, 80, GRANT], "soft_buffers": [[], np.zeros((2, 30)), np.zeros((2, 29), np.int8), np.zeros(60, np.int8)],
+        "combine": [1, None, "no"], "llr_limit": (1, 127),
+    }),
+    (softqam.demodulate_joint, {"z": np.ones((4, 2), np.complex64), "gram": np.ones((4, 2, 2), np.complex64), "noise_var": 0.1}, {
+        "z": [None, "z", np.ones(4, np.complex64), np.ones((4, 2)), np.ones((4, 3), np.complex64), MASKED],
+        "gram": [None, "G", np.eye(2), np.eye(2, dtype=np.float32), np.ones((4, 2), np.complex64), np.ones((3, 2, 2), np.complex64), np.ones((4, 2, 2, 2), np.float32), MASKED],
+        "modulation": [*NAMES, "bpsk"], "layer": (0, 1), "partner_modulation": [*NAMES, "bpsk", "qpsk"], "output": [*NAMES, "u8", "hard"],
+        "noise_var": [None, -1, 0, np.ones(3), 1j, MASKED.real],
+    }),
+    (softqam.Statistics().mutual_information, {}, {"bits_per_symbol": (1, 10)}),
 ]  # fmt: skip
 
 
@@ -168,6 +183,8 @@ def test_other_functions(function, right, wrong):
     (softqam.ldpc_codeword, GRANT, {"modulation": "pi2-bpsk", "layers": 2}, "layers is 2: pi/2-BPSK has one layer"),
     (softqam.Codeword, FIELDS, {"first_filler": 31}, "0 fillers from 31 on are not all within n_cb"),
     (softqam.Codeword(**FIELDS).block, {}, {"r": 2}, "r is 2"),
+    (softqam.rate_recover, {"llrs": np.zeros(80, np.int8), "codeword": softqam.Codeword(**FIELDS)}, {"combine": True}, "soft_buffers is missing: combine"),
+    (softqam.demodulate_joint, {"z": np.ones((4, 2), complex), "noise_var": 1}, {"gram": np.eye(2)}, r"gram is float64 of shape \(2, 2\): it takes complex64 or complex128"),
 ])  # fmt: skip
 def test_wrong_codewords(function, right, wrong, words):
     with pytest.raises(ERRORS, match=rf"\A{words}.{{,200}}\Z"):

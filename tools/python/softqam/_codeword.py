@@ -185,10 +185,10 @@ def ldpc_codeword(n_bits: int, tb_size: int, modulation: Modulation = "256qam", 
     return LdpcCodeword(number_of_bits, modulation, n_layers, *buffer, filler_value, n_cbg, cbgti, n_fill, ldpc=Ldpc(*ldpc))
 
 
-def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str, planes: Any, out: Any) -> _core.Codeword:
-    """Returns the core's codeword, of a call that has one of the arguments."""
+def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str | None = None, planes: Any = None, out: Any = None) -> _core.Codeword:
+    """Returns the core's codeword, of a call that has one of the arguments; without a modulation that of the codeword is right."""
     if not isinstance(codeword, Codeword):
-        if codeword is None:
+        if codeword is None and modulation:
             raise ValueError(f"{'combine' if soft_buffers is None else 'soft_buffers'} is given, which takes a codeword")
         raise TypeError(f"codeword is {type(codeword).__name__}: it takes what softqam.ldpc_codeword() makes")
     if not isinstance(combine, bool):
@@ -198,6 +198,6 @@ def check_call(codeword: Any, soft_buffers: Any, combine: Any, modulation: str, 
     for name, value in (("planes", planes), ("out", out)):
         if value is not None:
             raise ValueError(f"{name} is given, which codeword does not take: the LLRs go to soft_buffers")
-    if _names.modulation(codeword.modulation) != modulation:
+    if modulation and _names.modulation(codeword.modulation) != modulation:
         raise ValueError(f"codeword is one of {_names.modulation(codeword.modulation)}, the modulation is {modulation}")
     return core_of(codeword)

@@ -216,8 +216,12 @@ def _resolved(array: Any) -> Any:
 
 def joint_on_host(z: Any, gram: Any, noise_var: Any) -> tuple[Any, Any, Any]:
     """Returns the three arguments of a joint call as the core takes them: contiguous, `gram` of the shape of z."""
-    symbols, matrices = (_arrays.usual_symbols(_host_view(name, array, is_input=True), name) for name, array in (("z", z), ("gram", gram)))
-    if np.iscomplexobj(symbols) and np.iscomplexobj(matrices) and symbols.ndim > 1:
+    symbols = _arrays.usual_symbols(_host_view("z", z, is_input=True), "z")
+    matrices = _arrays.as_array("gram", _host_view("gram", gram, is_input=True))
+    if matrices.dtype.kind != "c":
+        raise TypeError(f"{_arrays.describe('gram', matrices)}: it takes complex64 or complex128")
+    matrices = _arrays.usual_symbols(matrices, "gram")
+    if np.iscomplexobj(symbols) and symbols.ndim > 1:
         with contextlib.suppress(ValueError):  # the core says what is wrong
             matrices = np.ascontiguousarray(np.broadcast_to(matrices, (*symbols.shape[:-1], 2, 2)))
     if noise_var is not None and not isinstance(noise_var, (int, float)):

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from softqam._names import integer
+
 _NAMES = ("n_symbols", "n_erased", "n_limited", "n_sampled", "error_energy", "symbol_energy", "information")
 
 
@@ -63,7 +65,7 @@ class Statistics:
     def mutual_information(self, bits_per_symbol: int) -> float:
         """Estimates the mutual information of a bit, from 0 to 1; that of erasures is 0. If the sum
         of (this + 0.1) E_r over all transmissions is below K', a decoder would hardly succeed."""
-        known = self._mean(self.information, 2**16 * bits_per_symbol)
+        known = self._mean(self.information, 2**16 * integer("bits_per_symbol", bits_per_symbol, 1, 10))
         return known * (1 - self.n_erased / self.n_symbols) if self.n_sampled else known
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softqam import _arrays, _names
-from softqam._codeword import Codeword
+from softqam._codeword import Codeword, check_call
 from softqam._names import Modulation, integer
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
     Returns soft_buffers, or new ones, [n_code_blocks, max(n_cb, n_fill)] of the dtype of llrs. The values are those that
     demodulate() gives with the codeword, which is some fifty times as fast: prefer it if there are symbols.
     """
+    check_call(codeword, soft_buffers, combine)
     values = _arrays.as_array("llrs", llrs)
     output = {"int8": "s8", "int16": "s16", "float16": "f16", "float32": "f32"}.get(values.dtype.name)
     if output is None or values.shape != (codeword.n_bits,):
