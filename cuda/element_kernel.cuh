@@ -152,18 +152,17 @@ template <softqam_output_format FORMAT, int M, int N> static const void *element
 template <softqam_output_format FORMAT>
 static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool adds, bool counts)
 {
-    static_assert(MAX_AXIS_BITS == 5, "1024QAM has so many bits that the other kernels take it");
-    const auto of = [&](auto bits) {
-        constexpr int M = decltype(bits)::value;
-        return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(adds, counts)
-               : neighbours == 2 ? element_kernel_of<FORMAT, M, 2>(adds, counts)
-                                 : element_kernel_of<FORMAT, M, 4>(adds, counts);
-    };
-    return axis_bits == 1   ? of(axis_bits_of<1>())
-           : axis_bits == 2 ? of(axis_bits_of<2>())
-           : axis_bits == 3 ? of(axis_bits_of<3>())
-           : axis_bits == 4 ? of(axis_bits_of<4>())
-                            : nullptr;
+    return with_kernel_bits(
+        axis_bits,
+        [&](auto bits) -> const void * {
+            constexpr int M = decltype(bits)::value;
+            if constexpr (M == 0 || M == 5) /* the other kernels take 1024QAM, which has more bits */
+                return nullptr;
+            else
+                return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(adds, counts)
+                       : neighbours == 2 ? element_kernel_of<FORMAT, M, 2>(adds, counts)
+                                         : element_kernel_of<FORMAT, M, 4>(adds, counts);
+        });
 }
 
 #endif

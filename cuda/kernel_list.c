@@ -25,7 +25,12 @@ static void find_kernels(void)
         [SOFTQAM_INPUT_CS8] = softqam_plain_kernels_cs8,
         [SOFTQAM_INPUT_CF16] = softqam_plain_kernels_cf16,
     };
-    _Static_assert(N_OUTPUT_FORMATS == 5, "by_output and the files of is_float have kernels for each");
+    _Static_assert(N_OUTPUT_FORMATS == 5, "soft and by_output have kernels for each");
+    static softqam_soft_kernels *const soft[N_OUTPUT_FORMATS] = {
+        [SOFTQAM_OUTPUT_U8] = softqam_soft_kernel_u8,   [SOFTQAM_OUTPUT_S8] = softqam_soft_kernel_s8,
+        [SOFTQAM_OUTPUT_S16] = softqam_soft_kernel_s16, [SOFTQAM_OUTPUT_F16] = softqam_soft_kernel_f16,
+        [SOFTQAM_OUTPUT_F32] = softqam_soft_kernel_f32,
+    };
     static softqam_prepared_kernel *const by_output[N_OUTPUT_FORMATS] = {
         [SOFTQAM_OUTPUT_U8] = softqam_prepared_kernel_u8,   [SOFTQAM_OUTPUT_S8] = softqam_prepared_kernel_s8,
         [SOFTQAM_OUTPUT_S16] = softqam_prepared_kernel_s16, [SOFTQAM_OUTPUT_F16] = softqam_prepared_kernel_f16,
@@ -38,14 +43,11 @@ static void find_kernels(void)
             for (int k = 0; k < KERNEL_SEGMENTS; k++)
                 to[k].kernel = by_input[in](format, k % PLAIN_KERNELS, (softqam_plain_kind)(k / PLAIN_KERNELS));
             to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
-            const bool is_float = format == SOFTQAM_OUTPUT_F16 || format == SOFTQAM_OUTPUT_F32;
-            to[KERNEL_SOFT_BUFFERS].kernel = (softqam_kernel){softqam_code_block_kernel(format), BLOCK_THREADS, 0, 0};
-            to[KERNEL_PAIRS].kernel = (softqam_kernel){softqam_pair_kernel(format), BLOCK_THREADS, 0, 0};
-            const void *counts = (is_float ? softqam_count_kernel_floats : softqam_count_kernel_integers)(format);
-            to[KERNEL_COUNTS].kernel = (softqam_kernel){counts, BLOCK_THREADS, 0, 0};
+            for (int k = 0; k < PLAIN_KERNELS * 4; k++)
+                to[KERNEL_SOFT_BUFFERS + k].kernel =
+                    (softqam_kernel){soft[out](k / 4, k / 2 % 2, k % 2), BLOCK_THREADS, 0, 0};
             to[KERNEL_MEMORY].kernel = (softqam_kernel){by_output[out](false), BLOCK_THREADS, 0, 0};
             to[KERNEL_LIST].kernel = (softqam_kernel){by_output[out](true), BLOCK_THREADS, 0, 0};
-            to[KERNEL_COUNTED_PAIRS].kernel = (softqam_kernel){softqam_count_kernel_pairs(format), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
                                                                                : NULL;

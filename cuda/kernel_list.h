@@ -6,16 +6,13 @@
 #include "kernels.h"
 
 /* Numbers of the kernels for a pair of formats: for plain calls, by kind and by bits an axis; for segments; for
- * segments with soft buffers; for segments that all have pairs of layers; for segments with statistics; for both; for
- * any segments in device memory, and in a prepared_list. */
+ * segments of one modulation with soft buffers or statistics; for any segments in device memory, and in a
+ * prepared_list. */
 enum {
     PLAIN_KERNELS = MAX_AXIS_BITS + 1,
     KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
-    KERNEL_SOFT_BUFFERS,
-    KERNEL_PAIRS,
-    KERNEL_COUNTS,
-    KERNEL_COUNTED_PAIRS,
-    KERNEL_MEMORY,
+    KERNEL_SOFT_BUFFERS, /* by bits an axis, and whether they count and have pairs of layers */
+    KERNEL_MEMORY = KERNEL_SOFT_BUFFERS + PLAIN_KERNELS * 4,
     KERNEL_LIST,
     KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
     N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 12

@@ -140,16 +140,17 @@ softqam_plain_kernels softqam_plain_kernels_cs16;
 softqam_plain_kernels softqam_plain_kernels_cs8;
 softqam_plain_kernels softqam_plain_kernels_cf16;
 
-/* The kernel of segments without soft buffers; that of segments of which some have them, without repetition and
- * pairs of layers, NULL for u8. */
+/* The kernel of segments without soft buffers. */
 const void *softqam_segment_kernel(softqam_output_format format);
-const void *softqam_code_block_kernel(softqam_output_format format);
 
-/* The kernels of segments of which some have statistics, without repetition: without pairs of layers, of s8, s16 and
- * u8, and of f16 and f32; with such layers in all segments, NULL for u8. */
-const void *softqam_count_kernel_integers(softqam_output_format format);
-const void *softqam_count_kernel_floats(softqam_output_format format);
-const void *softqam_count_kernel_pairs(softqam_output_format format);
+/* The kernels of segments of one modulation of which some have soft buffers or statistics, without repetition: with
+ * pairs of layers in none of them or in all. NULL: there is none. */
+typedef const void *softqam_soft_kernels(int axis_bits, bool has_pairs, bool counts);
+softqam_soft_kernels softqam_soft_kernel_u8;
+softqam_soft_kernels softqam_soft_kernel_s8;
+softqam_soft_kernels softqam_soft_kernel_s16;
+softqam_soft_kernels softqam_soft_kernel_f16;
+softqam_soft_kernels softqam_soft_kernel_f32;
 
 /* The kernels of segments whose symbols go straight to soft buffers, `neighbours` of them a thread; NULL: there is
  * none.
@@ -165,9 +166,6 @@ softqam_prepared_kernel softqam_prepared_kernel_s8;
 softqam_prepared_kernel softqam_prepared_kernel_s16;
 softqam_prepared_kernel softqam_prepared_kernel_f16;
 softqam_prepared_kernel softqam_prepared_kernel_f32;
-
-/* The kernel of segments all of which have layers that are demapped in pairs; NULL for u8. */
-const void *softqam_pair_kernel(softqam_output_format format);
 
 /* Finds the tables of the scrambling sequence in the current device's memory. */
 cudaError_t softqam_device_gold_tables(const void **tables);

@@ -195,13 +195,14 @@ static softqam_status launch_list(const softqam_launch *launch)
 /* Returns the kernel that takes any of the launch's segments. */
 static int find_segment_kernel(const softqam_launch *launch)
 {
-    const bool counts = launch->has_statistics;
-    if (launch->n_paired == launch->n_segments)
-        return counts ? KERNEL_COUNTED_PAIRS : KERNEL_PAIRS;
-    return launch->needs_any  ? KERNEL_LIST
-           : counts           ? KERNEL_COUNTS
-           : launch->has_soft ? KERNEL_SOFT_BUFFERS
-                              : KERNEL_SEGMENTS;
+    const int axis_bits = softqam_axis_bits((softqam_modulation)launch->segments[0].placement.modulation);
+    bool is_list = launch->needs_any && launch->n_paired < launch->n_segments;
+    if (!launch->has_soft && !launch->has_statistics)
+        return KERNEL_SEGMENTS;
+    for (unsigned k = 1; k < launch->n_segments; k++)
+        is_list |= softqam_axis_bits((softqam_modulation)launch->segments[k].placement.modulation) != axis_bits;
+    return is_list ? KERNEL_LIST
+                   : KERNEL_SOFT_BUFFERS + axis_bits * 4 + 2 * (launch->n_paired > 0) + launch->has_statistics;
 }
 
 static softqam_status launch_segments(softqam_launch *launch)

@@ -295,8 +295,8 @@ static __device__ __noinline__ void fill_part(prepared_block &block, uint32_t nu
         fill_for_elements<FORMAT>(block.segment, warp, of_warp);
 }
 
-/* Takes a segment of any other kind, with repetition, pairs of layers and statistics only ANY_SEGMENTS. */
-template <softqam_output_format FORMAT, segment_set PAIRS>
+/* Takes a segment of any other kind. */
+template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
 static __device__ __noinline__ void demodulate_part(prepared_block &block, uint32_t number,
                                                     const u8_table_argument<FORMAT> &u8_table)
 {
@@ -306,28 +306,42 @@ static __device__ __noinline__ void demodulate_part(prepared_block &block, uint3
     task.index = {block.number, number};
     if (!find_task<FORMAT>(task, block.segment, &block.layout.parts, launch))
         return;
-    const bool is_repeated = task.has_soft && block.segment.placement.is_repeated;
-    write_table<FORMAT>(block, block.segment.placement.modulation, u8_table);
-    if (!is_repeated)
-        write_sequence(block, block.segment.placement, task.span);
-    if constexpr (PAIRS == ANY_SEGMENTS) {
+    if constexpr (COUNTING != NO_COUNTS)
+        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
+    write_table<FORMAT, M>(block, block.segment.placement.modulation, u8_table);
+    write_sequence(block, block.segment.placement, task.span);
+    demodulate_task<FORMAT, PAIRS, M, COUNTING>(block, launch, task, u8_table);
+}
+
+template <softqam_output_format FORMAT, segment_set PAIRS, int M>
+static __device__ __forceinline__ void demodulate_part(prepared_block &block, uint32_t number,
+                                                       const u8_table_argument<FORMAT> &u8_table)
+{
+    if (block.pairs.statistics)
+        demodulate_part<FORMAT, PAIRS, M, COUNTS>(block, number, u8_table);
+    else
+        demodulate_part<FORMAT, PAIRS, M, NO_COUNTS>(block, number, u8_table);
+}
+
+/* Takes a segment with repetition. */
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ void demodulate_repeated_part(prepared_block &block, uint32_t number)
+{
+    __builtin_assume(__isShared(&block) != 0);
+    const softqam_segment_launch &launch = block.arguments.launch;
+    if (block.pairs.statistics) {
+        const block_span span = block_span_of<FORMAT>(block.segment, launch, number);
+        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
+        write_table<FORMAT>(block, block.segment.placement.modulation, {});
         __syncthreads();
-        if (block.pairs.statistics)
-            count_block<FORMAT>(block, launch, task.span, u8_table, block.pairs.statistics);
+        demodulate_block<FORMAT, ANY_SEGMENTS, ANY_AXIS_BITS, ONLY_COUNTS>(block, launch, span, {});
+        wait_for_symbol_threads();
+        add_counts_to(block.pairs.statistics);
     }
-    if (!task.has_soft)
-        return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        if constexpr (PAIRS == ANY_SEGMENTS)
-            if (is_repeated) {
-                demodulate_repeated<FORMAT, PAIRS>(block, block.all_arguments<FORMAT>(), task.index);
-                __syncthreads();
-                if (threadIdx.x == 0 && launch.n_segments > 1)
-                    block.layout.end_part = 0; /* the block may have another segment now */
-                return;
-            }
-        demodulate_code_blocks<FORMAT, PAIRS>(block, launch, task);
-    }
+    demodulate_repeated<FORMAT>(block, block.all_arguments<FORMAT>(), {block.number, number});
+    __syncthreads();
+    if (threadIdx.x == 0 && launch.n_segments > 1)
+        block.layout.end_part = 0; /* the block may have another segment now */
 }
 
 template <softqam_output_format FORMAT>
@@ -345,11 +359,16 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_block &block
         if (layout.neighbours == 1)
             return demodulate_by_elements<FORMAT, 1>(block, number);
     }
-    const softqam_resolved_segment &segment = block.segment;
-    if (segment.source.joint_layers != 0 || segment.placement.is_repeated || block.pairs.statistics)
-        demodulate_part<FORMAT, ANY_SEGMENTS>(block, number, u8_table);
-    else
-        demodulate_part<FORMAT, NO_PAIRS>(block, number, u8_table);
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        if (block.segment.placement.is_repeated)
+            return demodulate_repeated_part<FORMAT>(block, number);
+    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
+        constexpr int M = decltype(axis_bits)::value;
+        if constexpr (FORMAT != SOFTQAM_OUTPUT_U8 && M > 0)
+            if (block.segment.source.joint_layers != 0)
+                return demodulate_part<FORMAT, ONLY_PAIRS, M>(block, number, u8_table);
+        demodulate_part<FORMAT, NO_PAIRS, M>(block, number, u8_table);
+    });
 }
 
 /* Demodulates a thread block's parts. What it reads of prepared segments, it reads before it waits for the kernel

@@ -78,7 +78,7 @@ static __device__ __forceinline__ void add_part(soft_block &block, const softqam
     }
 }
 
-template <softqam_output_format FORMAT, segment_set PAIRS>
+template <softqam_output_format FORMAT>
 static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, const softqam_llr_limit &limit,
                                                          const repeated_part &part)
 {
@@ -86,9 +86,8 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
     const softqam_source &source = block.segment.source;
     with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
         constexpr int M = decltype(axis_bits)::value;
-        if constexpr (PAIRS == ANY_SEGMENTS)
-            if (source.joint_layers != 0)
-                return add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
+        if (source.joint_layers != 0)
+            return add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
         if (source.has_gains)
             add_part<FORMAT, M, GAIN_SOURCE>(block, limit, part);
         else
@@ -99,7 +98,7 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
 /* A thread block's walk through code blocks of a codeword with repetition. It adds, for some of the positions, all LLRs
  * of the launch's segments, in the order of the segments. A code block belongs to the first segment that has symbols of
  * it. */
-template <softqam_output_format FORMAT, segment_set PAIRS, typename Arguments> struct repeated_walk {
+template <softqam_output_format FORMAT, typename Arguments> struct repeated_walk {
     soft_block &block;
     const Arguments &arguments;
     unsigned home; /* the thread block's segment */
@@ -163,13 +162,13 @@ template <softqam_output_format FORMAT, segment_set PAIRS, typename Arguments> s
                 block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
                     (buffer.start + uint64_t{threadIdx.x} * found.n_symbols + at - found.first) % buffer.n_data);
             __syncthreads();
-            add_part_of_any_kind<FORMAT, PAIRS>(block, arguments.launch().limit, part);
+            add_part_of_any_kind<FORMAT>(block, arguments.launch().limit, part);
         }
     }
 };
 
 /* Adds a thread block's code blocks of its segment. */
-template <softqam_output_format FORMAT, segment_set PAIRS, typename Arguments>
+template <softqam_output_format FORMAT, typename Arguments>
 static __device__ __noinline__ void demodulate_repeated(soft_block &block, const Arguments &arguments,
                                                         const block_index &index)
 {
@@ -182,7 +181,7 @@ static __device__ __noinline__ void demodulate_repeated(soft_block &block, const
     const uint32_t first_j = softqam_code_block_at(&placement.blocks, placement.codeword_symbol).j;
     const uint32_t n_code_blocks = softqam_code_block_at(&placement.blocks, last).j - first_j + 1;
     const uint32_t n_slices = max(n_own / n_code_blocks, 1u), n_segments = arguments.n_segments();
-    repeated_walk<FORMAT, PAIRS, Arguments> walk = {
+    repeated_walk<FORMAT, Arguments> walk = {
         block, arguments, index.segment, {}, placement.out, placement.block_buffers, placement.block_stride};
 #pragma unroll 1
     for (uint64_t n = index.number; n < uint64_t{n_code_blocks} * n_slices; n += n_own) {

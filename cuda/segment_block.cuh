@@ -44,11 +44,11 @@ struct segment_block {
 template <softqam_output_format FORMAT> using u8_table_argument = typename kernel_table<FORMAT, 4>::argument;
 
 /* All threads write the table of a modulation. */
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS>
 static __device__ __forceinline__ void write_table(segment_block &block, unsigned modulation,
                                                    const u8_table_argument<FORMAT> &u8_table)
 {
-    with_axis_bits<FORMAT>(
+    with_axis_bits<FORMAT, ONLY>(
         modulation,
         [&](auto axis_bits) {
             typedef kernel_table<FORMAT, decltype(axis_bits)::value> table;
@@ -164,21 +164,21 @@ enum { OTHER_WARPS_BARRIER = 1, LAST_WARP_BARRIER };
 
 /* Copies a segment of a kernel's arguments to shared memory, and writes its table and its scrambling sequence. If one
  * warp writes the sequence, it reads only the arguments, so it does not wait for the others. */
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS>
 static __device__ __forceinline__ void open_segment(segment_block &block, const softqam_resolved_segment &segment,
                                                     const block_span &span, const u8_table_argument<FORMAT> &u8_table)
 {
     enum { OTHERS = BLOCK_THREADS - WARP_THREADS, WORDS = sizeof segment / sizeof(uint32_t) };
     static_assert(sizeof segment % sizeof(uint32_t) == 0 && WORDS + 0 <= OTHERS + 0, "a thread for each word");
     if (span.is_written_by_one && threadIdx.x >= OTHERS) {
-        write_table<FORMAT>(block, segment.placement.modulation, u8_table);
+        write_table<FORMAT, ONLY>(block, segment.placement.modulation, u8_table);
         write_sequence(block, segment.placement, span);
         asm volatile("bar.sync %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
         return;
     }
     const uint32_t word =
         threadIdx.x < WORDS ? reinterpret_cast<const uint32_t *>(&as_memory(segment))[threadIdx.x] : 0;
-    write_table<FORMAT>(block, segment.placement.modulation, u8_table);
+    write_table<FORMAT, ONLY>(block, segment.placement.modulation, u8_table);
     if (threadIdx.x < WORDS)
         reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] = word;
     if (span.is_written_by_one) {

@@ -213,46 +213,26 @@ static __device__ __forceinline__ warp_span warp_span_of(const segment_block &bl
 }
 
 /* Demodulates a block's symbols of its segment, which has no soft buffers. */
-template <softqam_output_format FORMAT, segment_set PAIRS, count_mode COUNTING = NO_COUNTS>
+template <softqam_output_format FORMAT, segment_set PAIRS, int ONLY = ANY_AXIS_BITS, count_mode COUNTING = NO_COUNTS>
 static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
                                                         const block_span &span,
                                                         const u8_table_argument<FORMAT> &u8_table)
 {
     const warp_span own = warp_span_of<COUNTING>(block, launch, span);
     const auto demodulate = [&](auto axis_bits, auto source) {
-        constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8;
+        constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8 && COUNTING != ONLY_COUNTS;
         constexpr int M = decltype(axis_bits)::value;
         constexpr source_kind KIND = decltype(source)::value;
-        if constexpr (COUNTING == COUNTS) /* one instance is enough */
+        if constexpr (COUNTING != NO_COUNTS) /* one instance is enough */
             demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(block, launch.limit, own, u8_table);
         else if (HAS_LLRS && (KIND == GAIN_SOURCE || KIND == PAIR_SOURCE || block.segment.placement.is_descrambled))
             demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(block, launch.limit, own, u8_table);
         else
             demodulate_warp<FORMAT, M, KIND, false, COUNTING>(block, launch.limit, own, u8_table);
     };
-    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
+    with_axis_bits<FORMAT, ONLY>(block.segment.placement.modulation, [&](auto axis_bits) {
         with_source<FORMAT, PAIRS>(block, [&](auto source) { demodulate(axis_bits, source); });
     });
-}
-
-/* Counts the symbols of a block's segment, of which tables are written, and stores no LLRs. All threads call it. */
-template <softqam_output_format FORMAT>
-static __device__ __noinline__ void count_block(segment_block &block, const softqam_segment_launch &launch,
-                                                const block_span &span, const u8_table_argument<FORMAT> &u8_table,
-                                                softqam_statistics *statistics)
-{
-    __builtin_assume(__isShared(&block) != 0);
-    const warp_span own = warp_span_of<ONLY_COUNTS>(block, launch, span);
-    wait_for_previous_kernel();
-    open_counts<FORMAT>(block.segment.placement.steps_per_nat);
-    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
-        with_source<FORMAT, ANY_SEGMENTS>(block, [&](auto source) {
-            demodulate_warp<FORMAT, decltype(axis_bits)::value, decltype(source)::value, false, ONLY_COUNTS>(
-                block, launch.limit, own, u8_table);
-        });
-    });
-    wait_for_symbol_threads();
-    add_counts_to(statistics);
 }
 
 #endif

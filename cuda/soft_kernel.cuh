@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of which some have soft buffers. Several .cu files share them, which compile at the same
- * time. */
+/* The kernels of segments of one modulation of which some have soft buffers or statistics. Several .cu files share
+ * them, which compile at the same time. */
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
@@ -59,14 +59,30 @@ struct soft_task {
 };
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
-template <softqam_output_format FORMAT, segment_set PAIRS, count_mode COUNTING = NO_COUNTS>
+template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_code_blocks(soft_block &block, const softqam_segment_launch &launch,
                                                               const soft_task &task)
 {
     const soft_span span = {task.span.first, static_cast<int>(task.span.n_symbols)};
     if (threadIdx.x == 0)
         open_work<FORMAT>(block, task.found, span);
-    demodulate_soft_span<FORMAT, PAIRS, COUNTING>(block, launch, span);
+    demodulate_soft_span<FORMAT, PAIRS, M, COUNTING>(block, launch, span);
+}
+
+/* Demodulates a thread block's symbols of a segment, of which table and sequence are written, and counts them. */
+template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
+static __device__ __forceinline__ void demodulate_task(soft_block &block, const softqam_segment_launch &launch,
+                                                       const soft_task &task, const u8_table_argument<FORMAT> &u8_table)
+{
+    if (!task.has_soft) {
+        demodulate_block<FORMAT, PAIRS, M, COUNTING>(block, launch, task.span, u8_table);
+        if constexpr (COUNTING != NO_COUNTS) {
+            wait_for_symbol_threads();
+            add_counts_to(block.pairs.statistics);
+        }
+    } else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
+        demodulate_code_blocks<FORMAT, PAIRS, M, COUNTING>(block, launch, task);
+    }
 }
 
 /* The kernel. */
@@ -126,7 +142,7 @@ template <softqam_output_format FORMAT> struct soft_arguments {
 };
 
 /* Finds and prepares a thread block's share of a kernel's segments. Returns false if it has none. */
-template <softqam_output_format FORMAT>
+template <softqam_output_format FORMAT, int M>
 static __device__ __forceinline__ bool open_task(soft_task &task, soft_block &block,
                                                  const soft_arguments<FORMAT> &arguments,
                                                  const u8_table_argument<FORMAT> &u8_table)
@@ -141,12 +157,12 @@ static __device__ __forceinline__ bool open_task(soft_task &task, soft_block &bl
     if (!find_task<FORMAT>(task, segment, parts, arguments.launch))
         return false;
     copy_words(block.pairs, arguments.pairs.at[task.index.segment]);
-    open_segment<FORMAT>(block, segment, task.span, u8_table);
+    open_segment<FORMAT, M>(block, segment, task.span, u8_table);
     return true;
 }
 
-/* Demodulates segments without repetition. */
-template <softqam_output_format FORMAT, segment_set PAIRS>
+/* Demodulates segments of one modulation without repetition. */
+template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
 static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_segment_launch launch,
                 const __grid_constant__ segment_arguments segments,
@@ -157,17 +173,33 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PA
     __shared__ soft_block block;
     soft_task task = {};
     let_next_kernel_begin();
-    if (!open_task<FORMAT>(task, block, {launch, segments, parts, pairs, first_blocks}, u8_table))
+    if constexpr (COUNTING != NO_COUNTS)
+        open_counts<FORMAT>(segments.at[find_segment(first_blocks, launch).segment].placement.steps_per_nat);
+    if (!open_task<FORMAT, M>(task, block, {launch, segments, parts, pairs, first_blocks}, u8_table))
         return;
-    if (!task.has_soft)
-        return demodulate_block<FORMAT, PAIRS>(block, launch, task.span, u8_table);
-    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        demodulate_code_blocks<FORMAT, PAIRS>(block, launch, task);
+    demodulate_task<FORMAT, PAIRS, M, COUNTING>(block, launch, task, u8_table);
 }
 
-template <softqam_output_format FORMAT, segment_set PAIRS> static const void *soft_kernel_of()
+template <softqam_output_format FORMAT, segment_set PAIRS, int M> static const void *soft_kernel_of(bool counts)
 {
-    return reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS>);
+    return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS, M, COUNTS>)
+                  : reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS, M, NO_COUNTS>);
+}
+
+template <softqam_output_format FORMAT> static const void *soft_kernel_of(int axis_bits, bool has_pairs, bool counts)
+{
+    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
+        return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, NO_PAIRS, 4, COUNTS>) : nullptr;
+    else
+        return with_kernel_bits(
+            axis_bits,
+            [&](auto bits) -> const void * {
+                constexpr int M = decltype(bits)::value;
+                if constexpr (M > 0)
+                    if (has_pairs)
+                        return soft_kernel_of<FORMAT, ONLY_PAIRS, M>(counts);
+                return has_pairs ? nullptr : soft_kernel_of<FORMAT, NO_PAIRS, M>(counts);
+            });
 }
 
 #endif

@@ -213,20 +213,13 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     }
 }
 
-template <softqam_output_format FORMAT, segment_set PAIRS, count_mode COUNTING>
+template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_soft_span(soft_block &block, const softqam_segment_launch &launch,
                                                             const soft_span &span)
 {
-    with_axis_bits<FORMAT>(
-        block.segment.placement.modulation,
-        [&](auto axis_bits) {
-            with_source<FORMAT, PAIRS>(
-                block,
-                [&](auto source) {
-                    demodulate_tiles<FORMAT, decltype(axis_bits)::value, decltype(source)::value, COUNTING>(
-                        block, launch, span);
-                });
-        });
+    with_source<FORMAT, PAIRS>(
+        block,
+        [&](auto source) { demodulate_tiles<FORMAT, M, decltype(source)::value, COUNTING>(block, launch, span); });
 }
 
 #endif

@@ -50,13 +50,18 @@ template <typename Function> static auto with_format(softqam_output_format forma
 
 template <int M> using axis_bits_of = std::integral_constant<int, M>;
 
-/* Calls a function with a modulation's bits an axis as a constant. */
-template <softqam_output_format FORMAT, typename Function>
+/* Stands for the bits an axis of any modulation. */
+enum { ANY_AXIS_BITS = -1 };
+
+/* Calls a function with a modulation's bits an axis as a constant: ONLY, if that is known. */
+template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS, typename Function>
 static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const Function &function)
 {
     static_assert(N_MODULATIONS == 7, "a case for each");
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
         return function(axis_bits_of<4>());
+    else if constexpr (ONLY != ANY_AXIS_BITS)
+        return function(axis_bits_of<ONLY>());
     else
         switch (modulation) {
         case SOFTQAM_MODULATION_BPSK:
@@ -73,6 +78,18 @@ static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const
         case SOFTQAM_MODULATION_1024QAM:
             return function(axis_bits_of<5>());
         }
+}
+
+/* Returns what a function of the host returns with a number of bits an axis as a constant: a kernel. */
+template <typename Function> static const void *with_kernel_bits(int axis_bits, const Function &function)
+{
+    static_assert(MAX_AXIS_BITS == 5, "each");
+    return axis_bits == 0   ? function(axis_bits_of<0>())
+           : axis_bits == 1 ? function(axis_bits_of<1>())
+           : axis_bits == 2 ? function(axis_bits_of<2>())
+           : axis_bits == 3 ? function(axis_bits_of<3>())
+           : axis_bits == 4 ? function(axis_bits_of<4>())
+                            : function(axis_bits_of<5>());
 }
 
 /* Multiplies floats too: a scale of 1 does not change them. */

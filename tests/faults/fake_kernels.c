@@ -114,7 +114,7 @@ const void *softqam_segment_kernel(softqam_output_format format)
     return &fakes[format];
 }
 
-const void *softqam_code_block_kernel(softqam_output_format format)
+static const void *soft_kernel(softqam_output_format format)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = (fake_kernel){.run = run_segments,
@@ -123,6 +123,18 @@ const void *softqam_code_block_kernel(softqam_output_format format)
                                   .output_format = (int)format};
     return &fakes[format];
 }
+
+#define DEFINE_SOFT_KERNELS(NAME, out)                                                                                 \
+    const void *NAME(int axis_bits, bool has_pairs, bool counts)                                                       \
+    {                                                                                                                  \
+        (void)axis_bits, (void)has_pairs, (void)counts;                                                                \
+        return soft_kernel(out);                                                                                       \
+    }
+DEFINE_SOFT_KERNELS(softqam_soft_kernel_u8, SOFTQAM_OUTPUT_U8)
+DEFINE_SOFT_KERNELS(softqam_soft_kernel_s8, SOFTQAM_OUTPUT_S8)
+DEFINE_SOFT_KERNELS(softqam_soft_kernel_s16, SOFTQAM_OUTPUT_S16)
+DEFINE_SOFT_KERNELS(softqam_soft_kernel_f16, SOFTQAM_OUTPUT_F16)
+DEFINE_SOFT_KERNELS(softqam_soft_kernel_f32, SOFTQAM_OUTPUT_F32)
 
 /* Any segments, in device memory: a prepared_launch, the table of u8. Or in a prepared_list. */
 
@@ -172,10 +184,6 @@ const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool 
 {
     return softqam_element_kernel_s8(axis_bits, neighbours, adds, counts);
 }
-const void *softqam_pair_kernel(softqam_output_format format) { return softqam_code_block_kernel(format); }
-const void *softqam_count_kernel_integers(softqam_output_format format) { return softqam_code_block_kernel(format); }
-const void *softqam_count_kernel_floats(softqam_output_format format) { return softqam_code_block_kernel(format); }
-const void *softqam_count_kernel_pairs(softqam_output_format format) { return softqam_code_block_kernel(format); }
 
 cudaError_t softqam_device_gold_tables(const void **tables)
 {

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernels of soft_kernel.cuh to f32. */
+#include "soft_kernel.cuh"
+
+const void *softqam_soft_kernel_f32(int axis_bits, bool has_pairs, bool counts)
+{
+    return soft_kernel_of<SOFTQAM_OUTPUT_F32>(axis_bits, has_pairs, counts);
+}
