@@ -420,7 +420,7 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     const size_t max_symbols = segments->max_symbols;
     device_kernel loaded;
     TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
-    /* A kernel that must read descriptors waits for the kernel before: it needs no room beside that one. */
+    /* A thread block resolves descriptors anew for each part but its first. */
     const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded);
     argument.launch.n_segments = segments->max_segments;
     argument.launch.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);

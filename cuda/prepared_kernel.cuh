@@ -17,6 +17,7 @@ struct descriptor_memory {
     softqam_segment from[MOST];
     prepared_segment to[MOST];
     unsigned found; /* the segment that has a part, among these; MOST: none */
+    unsigned n_present;
     uint32_t n_parts;
 
     static __device__ __forceinline__ descriptor_memory &of(soft_block &block)
@@ -25,12 +26,24 @@ struct descriptor_memory {
         return *reinterpret_cast<descriptor_memory *>(&block);
     }
 
-    /* The block's threads copy n <= MOST descriptors. */
+    typedef unsigned long long word;
+    enum { WORDS = sizeof(softqam_segment) / sizeof(word) };
+
+    /* The block's threads copy n <= MOST descriptors, past the first cache: a kernel may do so before it waits. */
     __device__ __forceinline__ void load(const softqam_segment *descriptors, unsigned n)
     {
-        enum { WORDS = sizeof(softqam_segment) / sizeof(uint64_t) };
         for (unsigned k = threadIdx.x; k < n * WORDS; k += BLOCK_THREADS)
-            reinterpret_cast<uint64_t *>(from)[k] = reinterpret_cast<const uint64_t *>(descriptors)[k];
+            reinterpret_cast<word *>(from)[k] = __ldcg(reinterpret_cast<const word *>(descriptors) + k);
+    }
+
+    /* Returns whether they, of which some are present, have changed since all threads copied them. */
+    __device__ __forceinline__ bool have_changed(const prepared_launch &launch) const
+    {
+        bool changed = n_present != min(__ldcg(launch.n_present), launch.launch.n_segments);
+        for (unsigned k = threadIdx.x; k < n_present * WORDS; k += BLOCK_THREADS)
+            changed |= reinterpret_cast<const word *>(from)[k] !=
+                       __ldcg(reinterpret_cast<const word *>(launch.descriptors) + k);
+        return __syncthreads_or(changed) != 0;
     }
 };
 
@@ -206,9 +219,11 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, u
     for (unsigned first = 0; first < n; first += MOST) {
         __syncthreads();
         memory.load(all.descriptors + first, min(n - first, MOST + 0u));
-        n = min(*all.n_present, all.launch.n_segments);
-        if (threadIdx.x == 0)
+        n = min(__ldcg(all.n_present), all.launch.n_segments);
+        if (threadIdx.x == 0) {
+            memory.n_present = n;
             memory.found = MOST;
+        }
         __syncthreads();
         if (threadIdx.x < WARP_THREADS) {
             prepared_segment &own = memory.to[lane % MOST];
@@ -391,9 +406,17 @@ static __device__ __forceinline__ void demodulate_parts(const prepared_launch &l
     }
     copy_words(block.arguments, launch);
     if (arguments.are_descriptors()) {
-        wait_for_previous_kernel();
+        /* They are seldom written by a kernel that still runs: few are resolved before the wait, and again if they
+         * have changed. */
+        const bool are_few = launch.launch.n_segments <= descriptor_memory::MOST;
+        uint32_t n_all = 0;
         __syncthreads(); /* the arguments are copied */
-        parts = part_range_of(load_descriptor<FORMAT>(block, 0, false));
+        if (are_few)
+            n_all = load_descriptor<FORMAT>(block, 0, false);
+        wait_for_previous_kernel();
+        if (!are_few || descriptor_memory::of(block).have_changed(launch))
+            n_all = load_descriptor<FORMAT>(block, 0, false);
+        parts = part_range_of(n_all);
     } else {
         n = arguments.n_segments();
         const uint32_t n_all = arguments.load_word(&arguments.segment(0).layout.n_all_parts);
