@@ -335,13 +335,15 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
 }
 
 /* Launches the kernel of large codewords for the only segment, unless it has so few symbols that the kernel of segments
- * is faster. */
+ * is faster: twice as many if a symbol's values are a power of two bytes, which that kernel stores at once. */
 static softqam_status launch_codeword(softqam_launch *launch, int number)
 {
     const size_t n_symbols = launch->segments[0].n_symbols;
+    const size_t nbytes = softqam_placement_symbol_nbytes(&launch->segments[0].placement);
+    const unsigned part = (nbytes & (nbytes - 1)) == 0 || launch->has_statistics ? 2 : 4;
     device_kernel loaded;
     TRY(softqam_kernel_load(&loaded, launch->params, number));
-    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / 2)
+    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / part)
         return launch_segments(launch);
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,
