@@ -14,7 +14,7 @@ enum count_mode { NO_COUNTS, COUNTS, ONLY_COUNTS };
 
 /* The values of softqam_params.information, computed by the compiler. */
 struct information_values {
-    uint32_t of_places[LAST_PLACE + 1];
+    uint32_t of_bins[LAST_BIN + 1];
 
     /* Returns log(1 + x) for x from 0 to 1. */
     static constexpr double log_of_one_more(double x)
@@ -26,17 +26,18 @@ struct information_values {
         return 2 * sum;
     }
 
-    constexpr information_values() : of_places{}
+    constexpr information_values() : of_bins{}
     {
-        constexpr double STEP = 0.939413062813475786119710825, LOG_2 = 0.693147180559945309417232121; /* exp(-1 / 16) */
+        constexpr double RATIO = 0.939413062813475786119710825,
+                         LOG_2 = 0.693147180559945309417232121; /* exp(-1 / 16) */
         double x = 1;
-        for (int k = 0; k <= LAST_PLACE; k++, x *= STEP) {
+        for (int k = 0; k <= LAST_BIN; k++, x *= RATIO) {
             const double entropy = (log_of_one_more(x) + k / 16.0 * x / (1 + x)) / LOG_2;
-            of_places[k] = static_cast<uint32_t>(static_cast<double>(WHOLE_INFORMATION) * (1 - entropy) + 0.5);
+            of_bins[k] = static_cast<uint32_t>(static_cast<double>(WHOLE_INFORMATION) * (1 - entropy) + 0.5);
         }
     }
 };
-static __device__ const information_values information_of = information_values();
+static __device__ const information_values information_of_bins = information_values();
 
 enum { N_COUNTS = sizeof(softqam_statistics) / sizeof(uint64_t) };
 static_assert(N_COUNTS == 7, "block_counts::add_rare() and set() have each");
@@ -48,8 +49,8 @@ struct thread_counts {
 };
 
 /* The number of sampled symbols that the sums of energies have room for. */
-enum { MOST_SAMPLED = 15 };
-static_assert(static_cast<float>(MOST_SAMPLED) * MOST_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
+enum { MAX_SAMPLED = 15 };
+static_assert(static_cast<float>(MAX_SAMPLED) * MAX_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
 
 /* Returns each value's magnitude, in a word of values. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t magnitudes_of(uint32_t word)
@@ -92,10 +93,9 @@ static __device__ __forceinline__ uint32_t count_limited(const packed_values<WOR
     return n;
 }
 
-/* Returns the place of LLR k in information_values; `places_per_unit` is that of the format's unit. */
+/* Returns the bin of LLR k in information_values; `bins_per_unit` is that of the format's unit. */
 template <softqam_output_format FORMAT, int WORDS>
-static __device__ __forceinline__ uint32_t place_of_llr(const packed_values<WORDS> &values, int k,
-                                                        float places_per_unit)
+static __device__ __forceinline__ uint32_t bin_of_llr(const packed_values<WORDS> &values, int k, float bins_per_unit)
 {
     const uint32_t word = value_at < FORMAT == SOFTQAM_OUTPUT_F32 ? 4
                           : FORMAT == SOFTQAM_OUTPUT_S8           ? 1
@@ -105,12 +105,12 @@ static __device__ __forceinline__ uint32_t place_of_llr(const packed_values<WORD
               : FORMAT == SOFTQAM_OUTPUT_F16 ? __half2float(__ushort_as_half(static_cast<uint16_t>(word)))
               : FORMAT == SOFTQAM_OUTPUT_S16 ? static_cast<float>(static_cast<int16_t>(word))
                                              : static_cast<float>(static_cast<int8_t>(word)));
-    const float place = vec_min(vec_mul(magnitude, places_per_unit), static_cast<float>(LAST_PLACE));
-    return vec_bits(vec_add(place, 0x1p23f)) & 0xff;
+    const float bin = vec_min(vec_mul(magnitude, bins_per_unit), static_cast<float>(LAST_BIN));
+    return vec_bits(vec_add(bin, 0x1p23f)) & 0xff;
 }
 
-/* Returns how many places of information_values a format's unit has. */
-static __device__ __forceinline__ float places_per_unit_of(softqam_output_format format, float steps_per_nat)
+/* Returns how many bins of information_values a format's unit has. */
+static __device__ __forceinline__ float bins_per_unit_of(softqam_output_format format, float steps_per_nat)
 {
     return vec_div(16.0f, is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
 }
@@ -129,14 +129,14 @@ template <int M> static __device__ __forceinline__ void add_energies(thread_coun
 
 static __device__ __forceinline__ bool is_sampled(uint32_t position)
 {
-    return position / GROUP_SYMBOLS % SAMPLED_GROUPS == 0;
+    return position / SAMPLE_SYMBOLS % SAMPLE_SPACING == 0;
 }
 
-/* Adds those of N symbols that are sampled. `information` is a table by magnitude or by place. */
+/* Adds those of N symbols that are sampled. `information` is a table by magnitude or by bin. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
 static __device__ __forceinline__ void
 add_samples(thread_counts &to, const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
-            const float (&components)[2 * N], uint32_t sampled, float places_per_unit, const uint32_t *information)
+            const float (&components)[2 * N], uint32_t sampled, float bins_per_unit, const uint32_t *information)
 {
     if (sampled == 0)
         return;
@@ -151,7 +151,7 @@ add_samples(thread_counts &to, const packed_values<symbol_size<FORMAT, M>::WORDS
         for (int k = 0; k < symbol_size<FORMAT, M>::BITS; k++)
             of_symbol +=
                 information[IS_BY_MAGNITUDE ? magnitudes_of<FORMAT>(values[n].word[k / 4]) >> 8 * (k % 4) & 0xff
-                                            : place_of_llr<FORMAT>(values[n], k, places_per_unit)];
+                                            : bin_of_llr<FORMAT>(values[n], k, bins_per_unit)];
         to.information += of_symbol & kept;
     }
 }
@@ -178,7 +178,7 @@ struct alignas(16) warp_counts {
 
 /* A thread block's counts in shared memory. */
 struct block_counts {
-    uint32_t information[LAST_PLACE + 1]; /* by place; s8: by magnitude */
+    uint32_t information[LAST_BIN + 1]; /* by bin; s8: by magnitude */
     warp_counts of_warps[BLOCK_WARPS];
 
     __device__ __forceinline__ warp_counts &own() { return of_warps[threadIdx.x / WARP_THREADS]; }
@@ -227,13 +227,12 @@ static __device__ __forceinline__ block_counts &counts_of_block()
 template <softqam_output_format FORMAT> static __device__ __forceinline__ void open_counts(float steps_per_nat)
 {
     block_counts &counts = counts_of_block();
-    const float places_per_unit = places_per_unit_of(FORMAT, steps_per_nat);
-    for (unsigned k = threadIdx.x; k < (FORMAT == SOFTQAM_OUTPUT_S8 ? 128 : LAST_PLACE + 1); k += BLOCK_THREADS) {
+    const float bins_per_unit = bins_per_unit_of(FORMAT, steps_per_nat);
+    for (unsigned k = threadIdx.x; k < (FORMAT == SOFTQAM_OUTPUT_S8 ? 128 : LAST_BIN + 1); k += BLOCK_THREADS) {
         const packed_values<1> magnitude = {{k}};
         counts.information[k] =
-            information_of
-                .of_places[FORMAT == SOFTQAM_OUTPUT_S8 ? place_of_llr<SOFTQAM_OUTPUT_S8>(magnitude, 0, places_per_unit)
-                                                       : k];
+            information_of_bins
+                .of_bins[FORMAT == SOFTQAM_OUTPUT_S8 ? bin_of_llr<SOFTQAM_OUTPUT_S8>(magnitude, 0, bins_per_unit) : k];
     }
     if (threadIdx.x < BLOCK_WARPS)
         counts.of_warps[threadIdx.x] = {};
@@ -268,7 +267,7 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
     float components[2 * N];
     uint32_t sampled, erased; /* bit n is set if symbol n is */
 
-    static_assert(N != 4 || N * WARP_THREADS / 2 == GROUP_SYMBOLS, "two such threads are a group apart");
+    static_assert(N != 4 || N * WARP_THREADS / 2 == SAMPLE_SYMBOLS, "two such threads are a group apart");
 
     /* Returns two symbols of this thread or of the one half a warp away: these have symbols of neighbouring groups, so
      * only one of them has sampled ones, if its four begin at a multiple of four. */
@@ -298,11 +297,11 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
 /* Adds such symbols to a thread's counts. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, int N>
 static __device__ __forceinline__ void add_rare(thread_counts &counts, const rare_symbols<FORMAT, M, N> &symbols,
-                                                float places_per_unit)
+                                                float bins_per_unit)
 {
     const auto add = [&](const auto &some) {
         add_samples<FORMAT, M, HAS_ENERGIES, FORMAT == SOFTQAM_OUTPUT_S8>(counts, some.values, some.components,
-                                                                          some.sampled & ~some.erased, places_per_unit,
+                                                                          some.sampled & ~some.erased, bins_per_unit,
                                                                           counts_of_block().information);
     };
     counts.n_erased += __popc(symbols.erased);
@@ -347,11 +346,11 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOO
             rare.components[2 * k] = components[2 * k];
             rare.components[2 * k + 1] = components[2 * k + 1];
         }
-        const float places_per_unit = places_per_unit_of(FORMAT, steps_per_nat);
+        const float bins_per_unit = bins_per_unit_of(FORMAT, steps_per_nat);
         if (IS_IN_LOOP)
-            add_apart(rare, places_per_unit);
+            add_apart(rare, bins_per_unit);
         else
-            add(rare, places_per_unit);
+            add(rare, bins_per_unit);
     }
 
     /* Counts the symbol that `symbols` has demodulated. */
@@ -368,18 +367,17 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOO
 
   private:
     template <int N>
-    static __device__ __forceinline__ void add(const rare_symbols<FORMAT, M, N> &rare, float places_per_unit)
+    static __device__ __forceinline__ void add(const rare_symbols<FORMAT, M, N> &rare, float bins_per_unit)
     {
         thread_counts counts = {};
-        add_rare<FORMAT, M, HAS_ENERGIES>(counts, rare, places_per_unit);
+        add_rare<FORMAT, M, HAS_ENERGIES>(counts, rare, bins_per_unit);
         counts_of_block().add_rare(counts);
     }
 
     /* Does the same. A loop, which seldom does, stays in the instruction cache. */
-    template <int N>
-    static __device__ __noinline__ void add_apart(rare_symbols<FORMAT, M, N> rare, float places_per_unit)
+    template <int N> static __device__ __noinline__ void add_apart(rare_symbols<FORMAT, M, N> rare, float bins_per_unit)
     {
-        add(rare, places_per_unit);
+        add(rare, bins_per_unit);
     }
 };
 

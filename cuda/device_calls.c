@@ -6,7 +6,7 @@
 
 #include "context.h"
 #include "cuda_calls.h"
-#include "gpu_parts.h"
+#include "gpu_object.h"
 #include "launch.h"
 
 /* Refuses misaligned symbols, or components if I and Q lie apart, and values. */
@@ -51,10 +51,10 @@ softqam_status softqam_cuda_demodulate_segments(const softqam_demodulator *demod
     softqam_launch_begin(&launch, params, stream);
     for (size_t k = 0; k < n_segments; k++) {
         softqam_resolved_segment segment;
-        softqam_pairs pairs;
+        softqam_extras extras;
         softqam_segment_resolve(&segment, &segments[k], &params->defaults);
-        softqam_pairs_resolve(&pairs, &segments[k]);
-        TRY(softqam_launch_add(&launch, &segment, &pairs));
+        softqam_extras_resolve(&extras, &segments[k]);
+        TRY(softqam_launch_add(&launch, &segment, &extras));
     }
     return softqam_launch_flush(&launch);
 }

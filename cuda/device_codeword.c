@@ -8,7 +8,7 @@
 
 #include "context.h"
 #include "cuda_calls.h"
-#include "gpu_parts.h"
+#include "gpu_object.h"
 #include "launch.h"
 
 /* Refuses what device functions do not do. */

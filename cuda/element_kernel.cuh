@@ -17,10 +17,10 @@ static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to,
 {
     enum { NBYTES = 2 * N * sizeof(Component) };
     struct alignas(NBYTES < 16 ? NBYTES : 16) symbol_components {
-        Component at[2 * N];
+        Component item[2 * N];
     };
     struct alignas(4 * N) noise_values {
-        float at[N];
+        float item[N];
     };
     const auto *symbols = static_cast<const symbol_components *>(source.layers[0].symbols);
     const auto *values = reinterpret_cast<const noise_values *>(source.layers[0].noise_var);
@@ -30,10 +30,10 @@ static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to,
     const noise_values loaded_noise = values[symbol / N];
 #pragma unroll
     for (int k = 0; k < 2 * N; k++)
-        to.components[k] = convert(loaded.at[k], source.input_scale);
+        to.components[k] = convert(loaded.item[k], source.input_scale);
 #pragma unroll
     for (int n = 0; n < N; n++)
-        to.noise[n] = loaded_noise.at[n];
+        to.noise[n] = loaded_noise.item[n];
 }
 
 /* A warp writes the zeros and fillers for the symbols of a segment's thread block `number`, which has of_block symbols.
@@ -54,9 +54,9 @@ static __device__ __forceinline__ void fill_for_elements(const softqam_resolved_
 
 /* Demodulates the symbols of a segment's thread block `number`. A thread has N symbols of one resource element; a
  * warp's symbols follow each other. */
-template <softqam_output_format FORMAT, int M, int N, bool ADDS, bool HAS_COUNTS>
+template <softqam_output_format FORMAT, int M, int N, bool COMBINES, bool HAS_COUNTS>
 static __device__ __forceinline__ void
-demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &launch,
+demodulate_elements(llr_table_memory<M> &memory, const softqam_common_argument &common,
                     const softqam_resolved_segment &segment, uint32_t number, softqam_statistics *statistics)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, OF_WARP = WARP_THREADS * N };
@@ -72,34 +72,34 @@ demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &l
     symbols_in_registers<N> symbols;
     symbols.sequence = 0;
     if (placement.is_descrambled)
-        symbols.sequence =
-            warp_sequence<BITS * N>(tables_of_gold, placement.c_init, (placement.position + warp_symbol) * BITS);
+        symbols.sequence = warp_sequence<BITS * N>(tables_of_gold, placement.c_init,
+                                                   (placement.scrambled_symbol + warp_symbol) * BITS);
     soft_element<FORMAT, M, N> element;
     element.open(placement, placement.codeword_symbol + symbol);
     wait_for_previous_kernel();
     let_next_kernel_begin();
-    if (launch.input_format == SOFTQAM_INPUT_CF32)
+    if (common.input_format == SOFTQAM_INPUT_CF32)
         load_element<float>(symbols, source, symbol);
     else
         load_element<__half>(symbols, source, symbol);
-    if (ADDS)
+    if (COMBINES)
         element.load();
     wait_for_symbol_threads(); /* the tables are written; the warp that fills is not waited for */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
     demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,
-                                       {placement.steps_per_nat, source.noise_is_inverse != 0, launch.limit});
+                                       {placement.steps_per_nat, source.noise_is_inverse != 0, common.limit});
     if (!HAS_COUNTS && !is_mine)
         return;
-    if (is_mine && !ADDS)
+    if (is_mine && !COMBINES)
         element.store(values);
-    if (is_mine && ADDS) {
+    if (is_mine && COMBINES) {
         soft_sum<FORMAT> sum;
-        sum.open(launch.limit.llr);
+        sum.open(common.limit.llr);
         element.add(values, sum);
     }
     if constexpr (HAS_COUNTS) {
-        symbol_counter<FORMAT, M, true, false> counter = {launch.limit, placement.steps_per_nat};
-        counter.count(values, symbols.components, symbols.erased, is_mine && element.buffer,
+        symbol_counter<FORMAT, M, true, false> counter = {common.limit, placement.steps_per_nat};
+        counter.count(values, symbols.components, symbols.erased, is_mine && element.values,
                       placement.codeword_symbol + symbol);
         counter.close();
         wait_for_symbol_threads();
@@ -109,48 +109,48 @@ demodulate_elements(llr_table_memory<M> &memory, const softqam_segment_launch &l
 
 /* Demodulates a thread block's part of a segment, which the second dimension of the grid counts. New data has one more
  * warp, which writes the zeros and fillers meanwhile. */
-template <softqam_output_format FORMAT, int M, int N, bool ADDS, bool HAS_COUNTS>
-static __device__ __forceinline__ void demodulate_element_block(const softqam_segment_launch &launch,
+template <softqam_output_format FORMAT, int M, int N, bool COMBINES, bool HAS_COUNTS>
+static __device__ __forceinline__ void demodulate_element_block(const softqam_common_argument &common,
                                                                 const segment_arguments &segments,
                                                                 softqam_statistics *statistics)
 {
     __shared__ llr_table_memory<M> memory;
-    const softqam_resolved_segment &segment = segments.at[blockIdx.y];
+    const softqam_resolved_segment &segment = segments.item[blockIdx.y];
     if (blockIdx.x * BLOCK_THREADS * N >= static_cast<uint32_t>(segment.n_symbols))
         return;
-    if (!ADDS && threadIdx.x >= BLOCK_THREADS)
+    if (!COMBINES && threadIdx.x >= BLOCK_THREADS)
         return fill_for_elements<FORMAT>(segment, blockIdx.x, BLOCK_THREADS * N);
-    demodulate_elements<FORMAT, M, N, ADDS, HAS_COUNTS>(memory, launch, segment, blockIdx.x, statistics);
+    demodulate_elements<FORMAT, M, N, COMBINES, HAS_COUNTS>(memory, common, segment, blockIdx.x, statistics);
 }
 
-template <softqam_output_format FORMAT, int M, int N, bool ADDS>
-static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
-    element_kernel(const __grid_constant__ softqam_segment_launch launch,
+template <softqam_output_format FORMAT, int M, int N, bool COMBINES>
+static __global__ void __launch_bounds__(BLOCK_THREADS + (COMBINES ? 0 : WARP_THREADS))
+    element_kernel(const __grid_constant__ softqam_common_argument common,
                    const __grid_constant__ segment_arguments segments)
 {
-    demodulate_element_block<FORMAT, M, N, ADDS, false>(launch, segments, nullptr);
+    demodulate_element_block<FORMAT, M, N, COMBINES, false>(common, segments, nullptr);
 }
 
 /* Does the same, and counts statistics. */
-template <softqam_output_format FORMAT, int M, int N, bool ADDS>
-static __global__ void __launch_bounds__(BLOCK_THREADS + (ADDS ? 0 : WARP_THREADS))
-    counting_element_kernel(const __grid_constant__ softqam_segment_launch launch,
+template <softqam_output_format FORMAT, int M, int N, bool COMBINES>
+static __global__ void __launch_bounds__(BLOCK_THREADS + (COMBINES ? 0 : WARP_THREADS))
+    counting_element_kernel(const __grid_constant__ softqam_common_argument common,
                             const __grid_constant__ segment_arguments segments,
                             const __grid_constant__ array_of<softqam_statistics *> statistics)
 {
-    demodulate_element_block<FORMAT, M, N, ADDS, true>(launch, segments, statistics.at[blockIdx.y]);
+    demodulate_element_block<FORMAT, M, N, COMBINES, true>(common, segments, statistics.item[blockIdx.y]);
 }
 
-template <softqam_output_format FORMAT, int M, int N> static const void *element_kernel_of(bool adds, bool counts)
+template <softqam_output_format FORMAT, int M, int N> static const void *element_kernel_of(bool combines, bool counts)
 {
-    return counts ? reinterpret_cast<const void *>(adds ? counting_element_kernel<FORMAT, M, N, true>
-                                                        : counting_element_kernel<FORMAT, M, N, false>)
-                  : reinterpret_cast<const void *>(adds ? element_kernel<FORMAT, M, N, true>
-                                                        : element_kernel<FORMAT, M, N, false>);
+    return counts ? reinterpret_cast<const void *>(combines ? counting_element_kernel<FORMAT, M, N, true>
+                                                            : counting_element_kernel<FORMAT, M, N, false>)
+                  : reinterpret_cast<const void *>(combines ? element_kernel<FORMAT, M, N, true>
+                                                            : element_kernel<FORMAT, M, N, false>);
 }
 
 template <softqam_output_format FORMAT>
-static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool adds, bool counts)
+static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool combines, bool counts)
 {
     return with_kernel_bits(
         axis_bits,
@@ -159,9 +159,9 @@ static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool ad
             if constexpr (M == 0 || M == 5) /* the other kernels take 1024QAM, which has more bits */
                 return nullptr;
             else
-                return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(adds, counts)
-                       : neighbours == 2 ? element_kernel_of<FORMAT, M, 2>(adds, counts)
-                                         : element_kernel_of<FORMAT, M, 4>(adds, counts);
+                return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(combines, counts)
+                       : neighbours == 2 ? element_kernel_of<FORMAT, M, 2>(combines, counts)
+                                         : element_kernel_of<FORMAT, M, 4>(combines, counts);
         });
 }
 

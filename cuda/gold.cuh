@@ -110,16 +110,17 @@ static __device__ __forceinline__ uint32_t word_at(uint64_t window, uint32_t pow
 
 /* Both sequences' words; thread k of a warp has word k of 32 that follow each other. */
 struct warp_gold {
-    enum { STEP = 28 };
+    enum { ADVANCE = 28 };
     uint32_t words[GOLD_SEQUENCES];
 
-    /* Moves on by STEP words: word i + 31 is the sum of words i + 3 and i in one sequence, of i + 3 to i in the other.
+    /* Moves on by ADVANCE words: word i + 31 is the sum of words i + 3 and i in one sequence, of i + 3 to i in the
+     * other.
      */
     __device__ __forceinline__ void advance()
     {
         const unsigned all = 0xffffffffu;
         const unsigned lane = warp_lane();
-        const unsigned from = lane + STEP;
+        const unsigned from = lane + ADVANCE;
         const bool is_known = from < WARP_THREADS;
         uint32_t sum_mask = is_known ? 0 : 0xffffffffu;
         asm("" : "+r"(sum_mask)); /* hides the condition from the compiler, which would branch around the shuffles */
@@ -157,15 +158,15 @@ static __device__ __forceinline__ warp_gold gold_at(const gold_tables &tables, u
             window[0] = gold_window(0, word_at(window[0], powers[digit].x));
             window[1] = gold_window(1, word_at(window[1], powers[digit].y));
         }
-    warp_gold at = {};
+    warp_gold gold = {};
 #pragma unroll
     for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++)
 #pragma unroll
         for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++) {
             const unsigned value = static_cast<uint32_t>(window[sequence]) << 1 >> 1 >> 4 * nibble & 0xf;
-            at.words[sequence] ^= tables.words.of_nibble[sequence][nibble][value][lane];
+            gold.words[sequence] ^= tables.words.of_nibble[sequence][nibble][value][lane];
         }
-    return at;
+    return gold;
 }
 
 /* Returns BITS bits of the sequence for each thread of a warp, the first thread's from a bit on; other bits follow. */
@@ -190,7 +191,7 @@ static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint
     const unsigned lane = warp_lane();
     warp_gold gold = gold_at(tables_of_gold, c_init, bit);
 #pragma unroll 1
-    for (unsigned first = 0;; first += warp_gold::STEP) {
+    for (unsigned first = 0;; first += warp_gold::ADVANCE) {
         if (first + lane < n)
             to[first + lane] = gold.words[0] ^ gold.words[1];
         if (first + WARP_THREADS >= n)
@@ -214,25 +215,25 @@ static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n
 
 /* Reads BITS bits of such words at a multiple of BITS: as a byte, as a half, or from two words. */
 template <int BITS> struct gold_bits {
-    enum { PART_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
-    typedef typename unsigned_of<PART_BITS / 8>::type part;
+    enum { WORD_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
+    typedef typename unsigned_of<WORD_BITS / 8>::type word_type;
 
-    const part *from;
+    const word_type *from;
     unsigned shift;
 
     __device__ __forceinline__ void open(const uint32_t *words, unsigned bit)
     {
-        from = reinterpret_cast<const part *>(words) + bit / PART_BITS;
-        shift = bit % PART_BITS;
+        from = reinterpret_cast<const word_type *>(words) + bit / WORD_BITS;
+        shift = bit % WORD_BITS;
     }
 
     /* Reads the word after the last one too. */
-    __device__ __forceinline__ uint32_t read(unsigned words_behind) const
+    __device__ __forceinline__ uint32_t read(unsigned words_ahead) const
     {
-        const part *at = from + words_behind * (32 / PART_BITS);
-        if (PART_BITS == BITS)
-            return *at;
-        return __funnelshift_r(at[0], 32 % BITS != 0 ? at[1] : 0, shift) & ((1u << BITS) - 1);
+        const word_type *word = from + words_ahead * (32 / WORD_BITS);
+        if (WORD_BITS == BITS)
+            return *word;
+        return __funnelshift_r(word[0], 32 % BITS != 0 ? word[1] : 0, shift) & ((1u << BITS) - 1);
     }
 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cuda_calls.h"
-#include "gpu_parts.h"
+#include "gpu_object.h"
 #include "kernel_list.h"
 #include "signals.h"
 

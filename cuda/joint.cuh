@@ -33,10 +33,10 @@ static __device__ __forceinline__ joint_layer load_joint_layer(const softqam_sou
                                                                size_t element, unsigned layer)
 {
     const bool is_folded = source.n_layers == 1 && layer < source.joint_layers;
-    thread_source<GAIN_SOURCE> at;
-    at.open(source, input_format, is_folded ? element * source.joint_layers + layer : element, is_folded ? 0 : layer,
-            0);
-    const raw_symbol raw = at.load(input_format, at.noise != nullptr);
+    thread_source<GAIN_SOURCE> from;
+    from.open(source, input_format, is_folded ? element * source.joint_layers + layer : element, is_folded ? 0 : layer,
+              0);
+    const raw_symbol raw = from.load(input_format, from.noise != nullptr);
     return {convert<ANY_SOURCE>(raw, input_format, source.input_scale), raw.noise, raw.gain};
 }
 
@@ -56,68 +56,68 @@ static __device__ __forceinline__ symbol_index symbol_index_of(unsigned n_layers
 }
 
 /* The inputs of the LLRs of a symbol of a pair. */
-struct pair_source {
+struct joint_source {
     joint_inputs inputs;
     unsigned partner_modulation;
 };
 
-static __device__ __forceinline__ pair_source load_pair(const segment_block &block, const symbol_index &index)
+static __device__ __forceinline__ joint_source load_joint(const segment_memory &shared, const symbol_index &index)
 {
-    const softqam_source &source = block.segment.source;
+    const softqam_source &source = shared.segment.source;
     const unsigned partner_layer = index.layer ^ 1;
     const bool is_wanted = partner_layer < source.joint_layers; /* the partner */
-    const joint_layer wanted = load_joint_layer(source, block.input_format, index.element, index.layer);
-    const joint_layer partner = load_joint_layer(source, block.input_format, index.element, partner_layer);
-    const float *from = block.pairs.cross_gain[index.layer / 2] + 2 * index.element * block.pairs.stride;
+    const joint_layer wanted = load_joint_layer(source, shared.input_format, index.element, index.layer);
+    const joint_layer partner = load_joint_layer(source, shared.input_format, index.element, partner_layer);
+    const float *from = shared.extras.cross_gain[index.layer / 2] + 2 * index.element * shared.extras.stride;
     is_in_global_memory(from);
     const float2 cross = {from[0], index.layer % 2 != 0 ? -from[1] : from[1]};
     return {joint_inputs_of(wanted, partner, cross, is_wanted),
-            is_wanted ? block.segment.placement.modulation + 0u : source.partner_modulation + 0u};
+            is_wanted ? shared.segment.placement.modulation + 0u : source.partner_modulation + 0u};
 }
 
 /* The LLRs of a symbol, and whether it is an erasure. */
-template <softqam_output_format FORMAT, int M> struct pair_llrs {
+template <softqam_output_format FORMAT, int M> struct joint_llrs {
     packed_values<symbol_size<FORMAT, M>::WORDS> values;
     bool is_erasure;
 };
 
 /* Computes the LLRs of a symbol of the block's segment whose layer is demapped in a pair. */
 template <softqam_output_format FORMAT, int M>
-static __device__ __noinline__ pair_llrs<FORMAT, M> demodulate_in_pair(const segment_block &block,
-                                                                       const softqam_llr_limit &limit,
-                                                                       const symbol_index &index, uint32_t flips)
+static __device__ __noinline__ joint_llrs<FORMAT, M> demodulate_joint(const segment_memory &shared,
+                                                                      const softqam_llr_limit &limit,
+                                                                      const symbol_index &index, uint32_t flips)
 {
-    const pair_source pair = load_pair(block, index);
-    pair_llrs<FORMAT, M> llrs;
+    const joint_source joint = load_joint(shared, index);
+    joint_llrs<FORMAT, M> llrs;
     llrs.values = joint_llrs_of<FORMAT, M>(
-        pair.inputs, joint_table_for<M>(pair.partner_modulation), pair.partner_modulation == SOFTQAM_MODULATION_QPSK,
-        flips, {block.segment.placement.steps_per_nat, block.segment.source.noise_is_inverse != 0, limit},
+        joint.inputs, joint_table_for<M>(joint.partner_modulation), joint.partner_modulation == SOFTQAM_MODULATION_QPSK,
+        flips, {shared.segment.placement.steps_per_nat, shared.segment.source.noise_is_inverse != 0, limit},
         llrs.is_erasure);
     return llrs;
 }
 
 /* Computes the LLRs of a symbol whose layer is demapped alone, in a segment that also has pairs. */
 template <softqam_output_format FORMAT, int M>
-static __device__ __noinline__ pair_llrs<FORMAT, M>
-demodulate_alone(segment_block &block, const softqam_llr_limit &limit, const symbol_index &index, uint32_t flips)
+static __device__ __noinline__ joint_llrs<FORMAT, M>
+demodulate_alone(segment_memory &shared, const softqam_llr_limit &limit, const symbol_index &index, uint32_t flips)
 {
-    const softqam_source &source = block.segment.source;
-    const joint_layer layer = load_joint_layer(source, block.input_format, index.element, index.layer);
+    const softqam_source &source = shared.segment.source;
+    const joint_layer layer = load_joint_layer(source, shared.input_format, index.element, index.layer);
     symbols_in_registers<1> symbols = {{layer.symbol.x, layer.symbol.y}, {layer.noise}, {layer.gain}, flips};
     packed_values<symbol_size<FORMAT, M>::WORDS> values[1];
-    demap_symbols<FORMAT, M, true, 1>(values, block.table<FORMAT, M>().read({}), symbols,
-                                      {block.segment.placement.steps_per_nat, source.noise_is_inverse != 0, limit});
+    demap_symbols<FORMAT, M, true, 1>(values, shared.table<FORMAT, M>().read({}), symbols,
+                                      {shared.segment.placement.steps_per_nat, source.noise_is_inverse != 0, limit});
     return {values[0], symbols.erased != 0};
 }
 
 /* A thread's symbols of a segment that has pairs of layers. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED>
-struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
+struct thread_symbols<FORMAT, M, JOINT_SOURCE, IS_DESCRAMBLED> {
     typedef symbol_size<FORMAT, M> size;
     enum { BITS = size::BITS };
     typedef packed_values<size::WORDS> values;
 
-    segment_block &block;
+    segment_memory &shared;
     struct {
         const float *noise; /* unused */
     } source;
@@ -129,11 +129,11 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     float components[2]; /* unused */
     bool is_erasure;     /* the symbol before */
 
-    __device__ __forceinline__ void open(size_t first, unsigned before, unsigned)
+    __device__ __forceinline__ void open(size_t first, unsigned n_before, unsigned)
     {
         symbol = first;
-        is_descrambled = IS_DESCRAMBLED && block.segment.placement.is_descrambled;
-        bit = before * BITS;
+        is_descrambled = IS_DESCRAMBLED && shared.segment.placement.is_descrambled;
+        bit = n_before * BITS;
         source.noise = nullptr;
     }
 
@@ -145,20 +145,20 @@ struct thread_symbols<FORMAT, M, PAIR_SOURCE, IS_DESCRAMBLED> {
     __device__ __forceinline__ values demodulate(const Table &, const softqam_llr_limit &limit, bool has_next,
                                                  unsigned stride)
     {
-        pair_llrs<FORMAT, M> llrs = {};
-        const softqam_source &from = block.segment.source;
+        joint_llrs<FORMAT, M> llrs = {};
+        const softqam_source &from = shared.segment.source;
         if constexpr (M > 0) {
             uint32_t flips = 0;
             if (is_descrambled) {
                 gold_bits<BITS> sequence;
-                sequence.open(block.sequence, bit);
+                sequence.open(shared.sequence, bit);
                 flips = sequence.read(0);
             }
             const symbol_index index = symbol_index_of(from.joint_layers, symbol);
-            if (has_symbol && block.pairs.cross_gain[index.layer / 2])
-                llrs = demodulate_in_pair<FORMAT, M>(block, limit, index, flips);
+            if (has_symbol && shared.extras.cross_gain[index.layer / 2])
+                llrs = demodulate_joint<FORMAT, M>(shared, limit, index, flips);
             else if (has_symbol)
-                llrs = demodulate_alone<FORMAT, M>(block, limit, index, flips);
+                llrs = demodulate_alone<FORMAT, M>(shared, limit, index, flips);
         }
         symbol += stride;
         bit += stride * BITS;

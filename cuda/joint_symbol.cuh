@@ -151,7 +151,7 @@ static __device__ __forceinline__ float joint_weight_of(const joint_inputs &inpu
 {
     const float two_scales = __fmul_rn(2.0f, rules.steps_per_nat);
     const bool is_inverse = rules.noise_is_inverse;
-    const float bound = is_inverse ? rules.limit.most_inverse_noise : rules.limit.least_noise;
+    const float bound = is_inverse ? rules.limit.max_inverse_noise : rules.limit.min_noise;
     float weight = joint_weight(two_scales, inputs.noise, is_inverse, bound);
     if (inputs.partner_is_wanted)
         weight = vec_fma(joint_weight(two_scales, inputs.partner_noise, is_inverse, bound), 0.0f, weight);

@@ -41,17 +41,17 @@ static void find_kernels(void)
             const softqam_output_format format = (softqam_output_format)out;
             known_kernel *to = all_kernels[in][out];
             for (int k = 0; k < KERNEL_SEGMENTS; k++)
-                to[k].kernel = by_input[in](format, k % PLAIN_KERNELS, (softqam_plain_kind)(k / PLAIN_KERNELS));
+                to[k].kernel = by_input[in](format, k % N_AXIS_KINDS, (softqam_plain_kind)(k / N_AXIS_KINDS));
             to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
-            for (int k = 0; k < PLAIN_KERNELS * 4; k++)
+            for (int k = 0; k < N_AXIS_KINDS * 4; k++)
                 to[KERNEL_SOFT_BUFFERS + k].kernel =
                     (softqam_kernel){soft[out](k / 4, k / 2 % 2, k % 2), BLOCK_THREADS, 0, 0};
             to[KERNEL_MEMORY].kernel = (softqam_kernel){by_output[out](false), BLOCK_THREADS, 0, 0};
-            to[KERNEL_LIST].kernel = (softqam_kernel){by_output[out](true), BLOCK_THREADS, 0, 0};
+            to[KERNEL_ARGUMENTS].kernel = (softqam_kernel){by_output[out](true), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
                                                                                : NULL;
-            for (int k = 0; elements && k < PLAIN_KERNELS * 12; k++)
+            for (int k = 0; elements && k < N_AXIS_KINDS * 12; k++)
                 to[KERNEL_ELEMENTS + k].kernel = (softqam_kernel){elements(k / 12, 1u << k % 12 / 4, k % 2, k / 2 % 2),
                                                                   BLOCK_THREADS + (k % 2 ? 0 : WARP_THREADS), 0, 0};
         }

@@ -7,15 +7,15 @@
 
 /* Numbers of the kernels for a pair of formats: for plain calls, by kind and by bits an axis; for segments; for
  * segments of one modulation with soft buffers or statistics; for any segments in device memory, and in a
- * prepared_list. */
+ * argument_segments. */
 enum {
-    PLAIN_KERNELS = MAX_AXIS_BITS + 1,
-    KERNEL_SEGMENTS = N_PLAIN_KINDS * PLAIN_KERNELS,
+    N_AXIS_KINDS = MAX_AXIS_BITS + 1,
+    KERNEL_SEGMENTS = N_PLAIN_KINDS * N_AXIS_KINDS,
     KERNEL_SOFT_BUFFERS, /* by bits an axis, and whether they count and have pairs of layers */
-    KERNEL_MEMORY = KERNEL_SOFT_BUFFERS + PLAIN_KERNELS * 4,
-    KERNEL_LIST,
+    KERNEL_MEMORY = KERNEL_SOFT_BUFFERS + N_AXIS_KINDS * 4,
+    KERNEL_ARGUMENTS,
     KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
-    N_KERNELS = KERNEL_ELEMENTS + PLAIN_KERNELS * 12
+    N_KERNELS = KERNEL_ELEMENTS + N_AXIS_KINDS * 12
 };
 
 /* A kernel on the current device. */

@@ -46,12 +46,12 @@ struct u8_table_memory {
     alignas(U8_ROW_NBYTES) unsigned char rows[U8_LEVELS][U8_ROW_NBYTES];
 
     /* A copy of a row. */
-    template <int THREADS> struct part {
+    template <int THREADS> struct copied_share {
         uint4 levels;
         float2 gains;
     };
 
-    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const softqam_u8_table &table)
+    template <int THREADS> static __device__ __forceinline__ copied_share<THREADS> load(const softqam_u8_table &table)
     {
         static_assert(THREADS >= U8_LEVELS * TABLE_COPIES, "a thread for each copy of a row");
         const unsigned row = threadIdx.x / TABLE_COPIES % U8_LEVELS;
@@ -60,7 +60,7 @@ struct u8_table_memory {
                 make_float2(table.gain_low[row], table.gain_high[row])};
     }
 
-    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
+    template <int THREADS> __device__ __forceinline__ void store(const copied_share<THREADS> &loaded)
     {
         if (threadIdx.x >= U8_LEVELS * TABLE_COPIES)
             return;
@@ -78,7 +78,7 @@ struct u8_table_memory {
         shared.address_scale = __uint_as_float(__float2uint_rn(table.level_scale * U8_ROW_NBYTES));
 #pragma unroll
         for (int k = 0; k < U8_AXIS_BITS; k++)
-            shared.steps[k] = table.steps[k];
+            shared.halvings[k] = table.halvings[k];
         return shared;
     }
 };
@@ -106,20 +106,20 @@ template <int M> struct llr_table_memory {
                                                                     : 2 * ROWS * LLR_ROW_NBYTES];
 
     /* The part that one of THREADS threads copies. */
-    template <int THREADS> struct part {
+    template <int THREADS> struct copied_share {
         enum { ROWS_EACH = IS_COPIED ? 2 * MAX_LLR_ROWS * TABLE_COPIES / THREADS : 0 };
         float4 rows[ROWS_EACH + 1];
         float value;
     };
 
     /* Loads the part from global memory; later loads need not wait for it. */
-    template <int THREADS> static __device__ __forceinline__ part<THREADS> load(const no_table &)
+    template <int THREADS> static __device__ __forceinline__ copied_share<THREADS> load(const no_table &)
     {
-        part<THREADS> loaded = {};
+        copied_share<THREADS> loaded = {};
         if constexpr (!IN_REGISTERS) {
             const float *values = llr_rows_of<M>.values;
 #pragma unroll
-            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
+            for (int k = 0; k < copied_share<THREADS>::ROWS_EACH; k++)
                 loaded.rows[k] = reinterpret_cast<const float4 *>(values)[(k * THREADS + threadIdx.x) / TABLE_COPIES];
             if (threadIdx.x < N_VALUES)
                 loaded.value = values[FIRST_VALUE + threadIdx.x];
@@ -127,12 +127,12 @@ template <int M> struct llr_table_memory {
         return loaded;
     }
 
-    template <int THREADS> __device__ __forceinline__ void store(const part<THREADS> &loaded)
+    template <int THREADS> __device__ __forceinline__ void store(const copied_share<THREADS> &loaded)
     {
         static_assert(N_VALUES <= THREADS, "a thread for each value");
         if constexpr (!IN_REGISTERS) {
 #pragma unroll
-            for (int k = 0; k < part<THREADS>::ROWS_EACH; k++)
+            for (int k = 0; k < copied_share<THREADS>::ROWS_EACH; k++)
                 reinterpret_cast<float4 *>(rows)[k * THREADS + threadIdx.x] = loaded.rows[k];
             if (threadIdx.x < N_VALUES)
                 reinterpret_cast<float *>(rows + (IS_COPIED ? LLR_FIFTH_OFFSET + 0 : 0))[threadIdx.x] = loaded.value;

@@ -30,7 +30,7 @@ enum {
 };
 
 /* Iterations of a warp of segment_warp.cuh, at most: enough that the begin of a thread block costs little. */
-enum { MOST_WARP_ITERATIONS = 16 };
+enum { MAX_WARP_ITERATIONS = 16 };
 
 /* Symbols that a warp takes at a time in segment_warp.cuh: whole resource elements, so that each thread stays with
  * one layer. */
@@ -46,8 +46,8 @@ typedef struct softqam_llr_limit {
     int32_t two_limits;       /* twice that */
     uint32_t two_limits_each; /* the same in each byte or half of a word */
     uint32_t to_middle_each;  /* from the limit to the middle of what a byte or half holds */
-    float least_noise;        /* softqam_params's */
-    float most_inverse_noise;
+    float min_noise;          /* softqam_params's */
+    float max_inverse_noise;
 } softqam_llr_limit;
 
 /* Returns how many symbols of a segment a thread block takes in block_iterations iterations of all its warps. */
@@ -83,7 +83,7 @@ typedef struct softqam_code_block_parts {
 } softqam_code_block_parts;
 
 /* The argument of the kernels of plain calls, before the table of soft bits. */
-typedef struct softqam_plain_launch {
+typedef struct softqam_plain_argument {
     const void *symbols;
     const float *noise; /* NULL: noise_value, of the whole segment */
     unsigned char *out;
@@ -97,30 +97,30 @@ typedef struct softqam_plain_launch {
     uint32_t other_pi2_sign;   /* the same for the symbols between */
     bool has_noise_each;
     bool noise_is_inverse;
-} softqam_plain_launch;
+} softqam_plain_argument;
 
 /* The argument of the kernels of large codewords. */
-typedef struct softqam_codeword_launch {
-    softqam_plain_launch plain; /* the first layer */
+typedef struct softqam_codeword_argument {
+    softqam_plain_argument plain; /* the first layer */
     softqam_resolved_segment segment;
     softqam_statistics *statistics; /* a COUNTED_CALL counts there */
-} softqam_codeword_launch;
+} softqam_codeword_argument;
 
 /* The first argument of the other kernels: what all segments of a launch share. */
-typedef struct softqam_segment_launch {
+typedef struct softqam_common_argument {
     unsigned n_segments;       /* in device memory: at most */
     unsigned block_iterations; /* iterations of a thread block's warps together, the same for each */
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
     float sum_limit; /* largest magnitude in soft buffers */
-} softqam_segment_launch;
+} softqam_common_argument;
 
 typedef struct softqam_kernel {
     const void *address;
     unsigned threads; /* threads of a block */
     /* The next members are for kernels of plain_kernel.cuh. */
     unsigned group_symbols; /* symbols that a thread takes side by side */
-    unsigned most_tiles;    /* tiles that a block takes in sequence, each with a group for every thread */
+    unsigned max_rounds;    /* rounds that a block takes in sequence, each with a group for every thread */
 } softqam_kernel;
 
 /* The kernels of plain_kernel.cuh. */
@@ -145,7 +145,7 @@ const void *softqam_segment_kernel(softqam_output_format format);
 
 /* The kernels of segments of one modulation of which some have soft buffers or statistics, without repetition: with
  * pairs of layers in none of them or in all. NULL: there is none. */
-typedef const void *softqam_soft_kernels(int axis_bits, bool has_pairs, bool counts);
+typedef const void *softqam_soft_kernels(int axis_bits, bool is_joint, bool counts);
 softqam_soft_kernels softqam_soft_kernel_u8;
 softqam_soft_kernels softqam_soft_kernel_s8;
 softqam_soft_kernels softqam_soft_kernel_s16;
@@ -155,12 +155,12 @@ softqam_soft_kernels softqam_soft_kernel_f32;
 /* The kernels of segments whose symbols go straight to soft buffers, `neighbours` of them a thread; NULL: there is
  * none.
  */
-typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, bool adds, bool counts);
+typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, bool combines, bool counts);
 softqam_element_kernels softqam_element_kernel_s8;
 softqam_element_kernels softqam_element_kernel_f16;
 
-/* The kernels of any segments: of those in device memory, or of a prepared_list, NULL for u8. */
-typedef const void *softqam_prepared_kernel(bool is_list);
+/* The kernels of any segments: of those in device memory, or of argument_segments, NULL for u8. */
+typedef const void *softqam_prepared_kernel(bool are_arguments);
 softqam_prepared_kernel softqam_prepared_kernel_u8;
 softqam_prepared_kernel softqam_prepared_kernel_s8;
 softqam_prepared_kernel softqam_prepared_kernel_s16;

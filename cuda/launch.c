@@ -54,9 +54,9 @@ static int find_plain_kernel(const softqam_launch *launch)
     const bool has_statistics = launch->has_statistics;
     const softqam_plain_kind kind = is_codeword ? (has_statistics ? COUNTED_CODEWORD : CODEWORD_CALL)
                                                 : (has_statistics ? COUNTED_CALL : LARGE_CALL);
-    const int number = (int)kind * PLAIN_KERNELS + axis_bits;
+    const int number = (int)kind * N_AXIS_KINDS + axis_bits;
     const softqam_kernel *kernel = softqam_kernel_of(launch->params, number);
-    if (launch->n_segments > 1 || launch->has_soft || !kernel->address || source->symbol_stride != 1 ||
+    if (launch->n_segments > 1 || launch->needs_soft_kernel || !kernel->address || source->symbol_stride != 1 ||
         source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
         return KERNEL_SEGMENTS;
     if (placement->has_code_blocks && !has_whole_groups(placement, kernel->group_symbols))
@@ -71,16 +71,16 @@ static int find_plain_kernel(const softqam_launch *launch)
     return number;
 }
 
-/* Returns how many groups a block takes: tiles of BLOCK_THREADS. If few are enough, the device holds all blocks at
- * once. Else each multiprocessor runs several blocks in succession, which evens out; and a block takes `most` tiles at
+/* Returns how many groups a block takes: rounds of BLOCK_THREADS. If few are enough, the device holds all blocks at
+ * once. Else each multiprocessor runs several blocks in succession, which evens out; and a block takes `most` rounds at
  * most, so that the device as a whole reads and writes one narrow window of memory. */
 static unsigned plain_block_groups(size_t n_groups, unsigned resident_blocks, unsigned most)
 {
     enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
-    const size_t tiles = ((n_groups - 1) / BLOCK_THREADS + 1 - 1) / resident_blocks + 1;
-    const size_t several = tiles / ONE_AFTER_THE_OTHER > AT_ONCE ? tiles / ONE_AFTER_THE_OTHER : AT_ONCE;
-    const size_t n_tiles = tiles <= AT_ONCE ? tiles : several < most ? several : most;
-    return (unsigned)n_tiles * BLOCK_THREADS;
+    const size_t rounds = ((n_groups - 1) / BLOCK_THREADS + 1 - 1) / resident_blocks + 1;
+    const size_t several = rounds / ONE_AFTER_THE_OTHER > AT_ONCE ? rounds / ONE_AFTER_THE_OTHER : AT_ONCE;
+    const size_t n_rounds = rounds <= AT_ONCE ? rounds : several < most ? several : most;
+    return (unsigned)n_rounds * BLOCK_THREADS;
 }
 
 static_assert(N_OUTPUT_FORMATS == 5, "steps are those of s8 and s16 alone");
@@ -96,14 +96,14 @@ softqam_llr_limit softqam_llr_limit_of(const softqam_params *params)
         .two_limits = (int32_t)(2 * steps),
         .two_limits_each = 2 * steps * each,
         .to_middle_each = ((is_s16 ? 0x8000 : 0x80) - steps) * each,
-        .least_noise = params->least_noise,
-        .most_inverse_noise = params->most_inverse_noise,
+        .min_noise = params->min_noise,
+        .max_inverse_noise = params->max_inverse_noise,
     };
 }
 
-static softqam_segment_launch segment_launch_of(const softqam_params *params)
+static softqam_common_argument common_argument_of(const softqam_params *params)
 {
-    return (softqam_segment_launch){
+    return (softqam_common_argument){
         .limit = softqam_llr_limit_of(params),
         .input_format = params->input_format,
         .sum_limit = params->llr_limit,
@@ -111,11 +111,11 @@ static softqam_segment_launch segment_launch_of(const softqam_params *params)
 }
 
 /* Returns how many iterations a warp of the kernel of segments takes: enough that the device holds all blocks at once,
- * if MOST_WARP_ITERATIONS allow that. */
+ * if MAX_WARP_ITERATIONS allow that. */
 static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
 {
     const size_t n = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
-    return (unsigned)(n < MOST_WARP_ITERATIONS ? n : MOST_WARP_ITERATIONS);
+    return (unsigned)(n < MAX_WARP_ITERATIONS ? n : MAX_WARP_ITERATIONS);
 }
 
 /* Finds where each segment's thread blocks begin; returns how many there are. */
@@ -135,13 +135,13 @@ static prepared_segment *prepared_at(softqam_cuda_prepared_segment *prepared, si
 }
 
 /* Lays out segments one after the other. Returns how many parts those without direct stores have. */
-static size_t lay_out_prepared(softqam_cuda_prepared_segment *prepared, size_t n, unsigned block_iterations,
-                               size_t *n_all_parts)
+static size_t number_parts(softqam_cuda_prepared_segment *prepared, size_t n, unsigned block_iterations,
+                           size_t *n_all_parts)
 {
     size_t n_parts = 0, n_others = 0;
     for (size_t k = 0; k < n; k++) {
         prepared_segment *segment = prepared_at(prepared, k);
-        const size_t n_own = softqam_lay_out_prepared(segment, block_iterations);
+        const size_t n_own = softqam_lay_out_any(segment, block_iterations);
         n_others += segment->layout.neighbours == 0 ? n_own : 0;
         segment->layout.first_part = (uint32_t)n_parts;
         n_parts += n_own;
@@ -152,7 +152,7 @@ static size_t lay_out_prepared(softqam_cuda_prepared_segment *prepared, size_t n
 }
 
 /* Lays out segments so that n_blocks thread blocks take those without direct stores at once, if that is possible. */
-static softqam_status lay_out_for(softqam_cuda_prepared_segment *prepared, size_t n, unsigned n_blocks)
+static softqam_status lay_out_all(softqam_cuda_prepared_segment *prepared, size_t n, unsigned n_blocks)
 {
     size_t n_parts, n_symbols = 0;
     for (size_t k = 0; k < n; k++) {
@@ -160,8 +160,8 @@ static softqam_status lay_out_for(softqam_cuda_prepared_segment *prepared, size_
         n_symbols += segment->layout.neighbours == 0 ? segment->segment.n_symbols : 0;
     }
     for (unsigned iterations = warp_iterations(n_symbols, n_blocks);; iterations++)
-        if (lay_out_prepared(prepared, n, BLOCK_WARPS * iterations, &n_parts) <= n_blocks ||
-            iterations >= MOST_WARP_ITERATIONS)
+        if (number_parts(prepared, n, BLOCK_WARPS * iterations, &n_parts) <= n_blocks ||
+            iterations >= MAX_WARP_ITERATIONS)
             break;
     for (size_t k = 0; k < n; k++)
         prepared_at(prepared, k)->layout.n_all_parts = (uint32_t)n_parts;
@@ -169,25 +169,25 @@ static softqam_status lay_out_for(softqam_cuda_prepared_segment *prepared, size_
 }
 
 /* Launches the kernel of any segments. */
-static softqam_status launch_list(const softqam_launch *launch)
+static softqam_status launch_any(const softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
     softqam_cuda_prepared_segment prepared[MAX_SEGMENTS] = {{{0}}};
-    prepared_list list = {.launch = {.launch = segment_launch_of(params)}};
+    argument_segments argument = {.head = {.common = common_argument_of(params)}};
     device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_LIST));
-    list.launch.launch.n_segments = launch->n_segments;
+    TRY(softqam_kernel_load(&loaded, params, KERNEL_ARGUMENTS));
+    argument.head.common.n_segments = launch->n_segments;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         prepared_segment *segment = prepared_at(prepared, k);
         segment->segment = launch->segments[k];
-        segment->pairs = launch->pairs[k];
+        segment->extras = launch->extras[k];
         softqam_find_neighbours(segment, params->input_format, params->output_format);
     }
-    TRY(lay_out_for(prepared, launch->n_segments, loaded.resident_blocks));
+    TRY(lay_out_all(prepared, launch->n_segments, loaded.resident_blocks));
     for (unsigned k = 0; k < launch->n_segments; k++)
-        list.segments[k] = *prepared_at(prepared, k);
-    const size_t n_parts = list.segments[0].layout.n_all_parts;
-    void *arguments[] = {&list};
+        argument.segments[k] = *prepared_at(prepared, k);
+    const size_t n_parts = argument.segments[0].layout.n_all_parts;
+    void *arguments[] = {&argument};
     return launch_kernel(&loaded, n_parts < loaded.resident_blocks ? n_parts : loaded.resident_blocks, arguments,
                          launch->stream);
 }
@@ -196,39 +196,39 @@ static softqam_status launch_list(const softqam_launch *launch)
 static int find_segment_kernel(const softqam_launch *launch)
 {
     const int axis_bits = softqam_axis_bits((softqam_modulation)launch->segments[0].placement.modulation);
-    bool is_list = launch->needs_any && launch->n_paired < launch->n_segments;
-    if (!launch->has_soft && !launch->has_statistics)
+    bool takes_any = launch->needs_any_kernel && launch->n_joint < launch->n_segments;
+    if (!launch->needs_soft_kernel && !launch->has_statistics)
         return KERNEL_SEGMENTS;
     for (unsigned k = 1; k < launch->n_segments; k++)
-        is_list |= softqam_axis_bits((softqam_modulation)launch->segments[k].placement.modulation) != axis_bits;
-    return is_list ? KERNEL_LIST
-                   : KERNEL_SOFT_BUFFERS + axis_bits * 4 + 2 * (launch->n_paired > 0) + launch->has_statistics;
+        takes_any |= softqam_axis_bits((softqam_modulation)launch->segments[k].placement.modulation) != axis_bits;
+    return takes_any ? KERNEL_ARGUMENTS
+                     : KERNEL_SOFT_BUFFERS + axis_bits * 4 + 2 * (launch->n_joint > 0) + launch->has_statistics;
 }
 
 static softqam_status launch_segments(softqam_launch *launch)
 {
     const softqam_params *params = launch->params;
-    softqam_segment_launch shared = segment_launch_of(params);
+    softqam_common_argument common = common_argument_of(params);
     unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
     device_kernel loaded;
     const int number = find_segment_kernel(launch);
-    if (number == KERNEL_LIST)
-        return launch_list(launch);
+    if (number == KERNEL_ARGUMENTS)
+        return launch_any(launch);
     TRY(softqam_kernel_load(&loaded, params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
-    shared.n_segments = launch->n_segments;
+    common.n_segments = launch->n_segments;
     /* The segments' last blocks may be partly empty, so there may be more blocks than the device holds. */
     for (unsigned n = warp_iterations(n_symbols, loaded.resident_blocks);; n++) {
-        shared.block_iterations = BLOCK_WARPS * n;
-        n_blocks = lay_out_blocks(first_blocks, launch, shared.block_iterations);
-        if (n_blocks <= loaded.resident_blocks || n >= MOST_WARP_ITERATIONS)
+        common.block_iterations = BLOCK_WARPS * n;
+        n_blocks = lay_out_blocks(first_blocks, launch, common.block_iterations);
+        if (n_blocks <= loaded.resident_blocks || n >= MAX_WARP_ITERATIONS)
             break;
     }
     void *u8_table = (void *)(uintptr_t)&params->u8_table;
-    void *arguments[] = {&shared, launch->segments, first_blocks, u8_table};
-    void *soft_arguments[] = {&shared, launch->segments, launch->parts, launch->pairs, first_blocks, u8_table};
+    void *arguments[] = {&common, launch->segments, first_blocks, u8_table};
+    void *soft_arguments[] = {&common, launch->segments, launch->parts, launch->extras, first_blocks, u8_table};
     return launch_kernel(&loaded, n_blocks, number == KERNEL_SEGMENTS ? arguments : soft_arguments, launch->stream);
 }
 
@@ -256,7 +256,7 @@ static int find_common_element_kernel(const softqam_launch *launch)
  * takes one at a time, and for few of several layers that are not added. */
 static softqam_status launch_elements(softqam_launch *launch, int number)
 {
-    softqam_segment_launch shared = segment_launch_of(launch->params);
+    softqam_common_argument common = common_argument_of(launch->params);
     const unsigned neighbours = softqam_neighbours(&launch->segments[0].placement);
     size_t n_symbols = 0;
     device_kernel loaded;
@@ -271,19 +271,19 @@ static softqam_status launch_elements(softqam_launch *launch, int number)
         return launch_segments(launch);
     softqam_statistics *statistics[MAX_SEGMENTS]; /* unused by kernels that do not count */
     for (unsigned k = 0; k < launch->n_segments; k++)
-        statistics[k] = launch->pairs[k].statistics;
-    void *arguments[] = {&shared, launch->segments, statistics};
+        statistics[k] = launch->extras[k].statistics;
+    void *arguments[] = {&common, launch->segments, statistics};
     return launch_grid(&loaded, n_blocks, launch->n_segments, arguments, launch->stream);
 }
 
 /* Returns the argument of the kernels of plain calls for a segment. */
-static softqam_plain_launch plain_launch_of(const softqam_params *params, const softqam_resolved_segment *segment)
+static softqam_plain_argument plain_argument_of(const softqam_params *params, const softqam_resolved_segment *segment)
 {
     const softqam_source *source = &segment->source;
     const softqam_placement *placement = &segment->placement;
     const bool is_pi2 = placement->modulation == SOFTQAM_MODULATION_PI2_BPSK;
-    const uint32_t pi2_sign = is_pi2 ? (uint32_t)placement->position << 31 : 0;
-    return (softqam_plain_launch){
+    const uint32_t pi2_sign = is_pi2 ? (uint32_t)placement->scrambled_symbol << 31 : 0;
+    return (softqam_plain_argument){
         .symbols = source->layers[0].symbols,
         .noise = source->layers[0].noise_var,
         .out = placement->out,
@@ -299,15 +299,15 @@ static softqam_plain_launch plain_launch_of(const softqam_params *params, const 
     };
 }
 
-static_assert(offsetof(softqam_codeword_launch, plain) == 0, "kernels of plain calls take the first part");
+static_assert(offsetof(softqam_codeword_argument, plain) == 0, "kernels of plain calls take the first part");
 
 /* Launches a kernel of plain_kernel.cuh for the only segment, with a number of groups a thread block. */
 static softqam_status launch_groups(const softqam_launch *launch, const device_kernel *loaded, size_t n_groups,
                                     unsigned groups_per_block)
 {
     const softqam_params *params = launch->params;
-    softqam_codeword_launch argument = {plain_launch_of(params, &launch->segments[0]), launch->segments[0],
-                                        launch->pairs[0].statistics};
+    softqam_codeword_argument argument = {plain_argument_of(params, &launch->segments[0]), launch->segments[0],
+                                          launch->extras[0].statistics};
     argument.plain.groups_per_block = groups_per_block;
     void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
     return launch_kernel(loaded, count_blocks(n_groups, groups_per_block), arguments, launch->stream);
@@ -318,7 +318,7 @@ static softqam_status launch_groups(const softqam_launch *launch, const device_k
 static softqam_status launch_plain(const softqam_launch *launch, int number)
 {
     const softqam_params *params = launch->params;
-    const int small_number = SMALL_CALL * PLAIN_KERNELS + number % PLAIN_KERNELS;
+    const int small_number = SMALL_CALL * N_AXIS_KINDS + number % N_AXIS_KINDS;
     const softqam_kernel *small = softqam_kernel_of(params, small_number);
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
@@ -331,7 +331,7 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
     TRY(softqam_kernel_load(&loaded, params, number));
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,
-                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
+                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->max_rounds));
 }
 
 /* Launches the kernel of large codewords for the only segment, unless it has so few symbols that the kernel of segments
@@ -347,19 +347,19 @@ static softqam_status launch_codeword(softqam_launch *launch, int number)
         return launch_segments(launch);
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,
-                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->most_tiles));
+                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->max_rounds));
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream)
 {
     launch->params = params;
     launch->stream = stream;
-    launch->n_segments = launch->n_paired = 0;
-    launch->has_soft = launch->needs_any = launch->has_statistics = false;
+    launch->n_segments = launch->n_joint = 0;
+    launch->needs_soft_kernel = launch->needs_any_kernel = launch->has_statistics = false;
 }
 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
-                                  const softqam_pairs *pairs)
+                                  const softqam_extras *extras)
 {
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
@@ -367,11 +367,11 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
         TRY(softqam_launch_flush(launch));
     const unsigned k = launch->n_segments++;
     launch->segments[k] = *segment;
-    launch->pairs[k] = pairs ? *pairs : (softqam_pairs){.stride = 1};
-    launch->has_statistics |= launch->pairs[k].statistics != NULL;
-    launch->n_paired += segment->source.joint_layers != 0 && !segment->placement.is_repeated;
-    launch->has_soft |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
-    launch->needs_any |= segment->placement.is_repeated || segment->source.joint_layers != 0;
+    launch->extras[k] = extras ? *extras : (softqam_extras){.stride = 1};
+    launch->has_statistics |= launch->extras[k].statistics != NULL;
+    launch->n_joint += segment->source.joint_layers != 0 && !segment->placement.is_repeated;
+    launch->needs_soft_kernel |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
+    launch->needs_any_kernel |= segment->placement.is_repeated || segment->source.joint_layers != 0;
     return SOFTQAM_OK;
 }
 
@@ -381,13 +381,13 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
     if (launch->n_segments > 0) {
         const int elements = find_common_element_kernel(launch);
         const int number = elements != KERNEL_SEGMENTS ? elements : find_plain_kernel(launch);
-        status = number >= KERNEL_ELEMENTS                 ? launch_elements(launch, number)
-                 : number == KERNEL_SEGMENTS               ? launch_segments(launch)
-                 : number / PLAIN_KERNELS >= CODEWORD_CALL ? launch_codeword(launch, number)
-                                                           : launch_plain(launch, number);
+        status = number >= KERNEL_ELEMENTS                ? launch_elements(launch, number)
+                 : number == KERNEL_SEGMENTS              ? launch_segments(launch)
+                 : number / N_AXIS_KINDS >= CODEWORD_CALL ? launch_codeword(launch, number)
+                                                          : launch_plain(launch, number);
     }
-    launch->n_segments = launch->n_paired = 0;
-    launch->has_soft = launch->needs_any = launch->has_statistics = false;
+    launch->n_segments = launch->n_joint = 0;
+    launch->needs_soft_kernel = launch->needs_any_kernel = launch->has_statistics = false;
     return status;
 }
 
@@ -405,15 +405,15 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
         softqam_prepare_segment(prepared_at(prepared, k), &segments[k], &params->defaults, params->input_format,
                                 params->output_format);
     }
-    return lay_out_for(prepared, n, prepared_grid(&loaded));
+    return lay_out_all(prepared, n, prepared_grid(&loaded));
 }
 
 /* Thread blocks take parts until there are no more, so any number of them is right. */
 softqam_status softqam_launch_memory(const softqam_params *params, const softqam_memory_segments *segments,
                                      cudaStream_t stream)
 {
-    prepared_launch argument = {
-        .launch = segment_launch_of(params),
+    prepared_argument argument = {
+        .common = common_argument_of(params),
         .prepared = segments->prepared,
         .descriptors = segments->descriptors,
         .n_present = segments->n_present,
@@ -424,8 +424,8 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
     /* A thread block resolves descriptors anew for each part but its first. */
     const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded);
-    argument.launch.n_segments = segments->max_segments;
-    argument.launch.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
+    argument.common.n_segments = segments->max_segments;
+    argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
     /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers. */
     const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
     const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)segments->max_segments;

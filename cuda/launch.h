@@ -13,22 +13,22 @@ typedef struct softqam_launch {
     const softqam_params *params;
     cudaStream_t stream;
     unsigned n_segments;
-    unsigned n_paired; /* segments with layers that are demapped in pairs, without repetition */
-    bool has_soft;     /* some segment has soft buffers, or such layers */
-    bool needs_any;    /* some segment has repetition, or such layers */
+    unsigned n_joint;       /* segments with layers that are demapped in pairs, without repetition */
+    bool needs_soft_kernel; /* some segment has soft buffers, or such layers */
+    bool needs_any_kernel;  /* some segment has repetition, or such layers */
     bool has_statistics;
     softqam_resolved_segment segments[MAX_SEGMENTS];
     softqam_code_block_parts parts[MAX_SEGMENTS]; /* for segments with soft buffers */
-    softqam_pairs pairs[MAX_SEGMENTS];
+    softqam_extras extras[MAX_SEGMENTS];
 } softqam_launch;
 
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
 
-/* Adds a segment in device memory; `pairs` may be NULL if no layers are demapped in pairs and nothing is counted. If
+/* Adds a segment in device memory; `extras` may be NULL if no layers are demapped in pairs and nothing is counted. If
  * the launch is full, launches first what it has. */
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
-                                  const softqam_pairs *pairs);
+                                  const softqam_extras *extras);
 
 /* Launches what has been collected since the begin or the last launch. */
 softqam_status softqam_launch_flush(softqam_launch *launch);

@@ -18,14 +18,14 @@ enum { MAPPED_NBYTES = 1 << 22 };
 enum { CHUNKS_PER_BUFFER = 2, MIN_CHUNK_SYMBOLS = 1 << 16 };
 
 /* The arrays of a chunk. Gains have the layout of noise values. */
-enum { SYMBOLS, NOISE, GAINS, VALUES, N_PARTS };
+enum { SYMBOLS, NOISE, GAINS, VALUES, N_ARRAYS };
 
 /* A call under way. Its chunks are dealt to workers as they ask for more; each is a thread with buffers of its own. */
 typedef struct host_call {
     const softqam_pipeline *pipeline;
     const softqam_segment_list *list;
     const softqam_cpu_loops *loops; /* loops for staging on the host */
-    size_t nbytes[N_PARTS];         /* the most that a symbol takes; 0: no symbol has a value of its own */
+    size_t nbytes[N_ARRAYS];        /* the most that a symbol takes; 0: no symbol has a value of its own */
     bool is_staged;                 /* through pinned memory of buffers; else the device reaches the caller's */
     bool is_aligned;                /* the caller's memory is aligned as kernels need it */
 
@@ -39,18 +39,18 @@ typedef struct host_call {
 
 /* A chunk's memory, of the device, mapped or of the host. Each part's values lie side by side. */
 typedef struct chunk_memory {
-    unsigned char *parts[N_PARTS];
+    unsigned char *arrays[N_ARRAYS];
 } chunk_memory;
 
-enum { PART_ALIGNMENT = 256 };
+enum { ARRAY_ALIGNMENT = 256 };
 
 /* Lays a chunk of n_symbols symbols out in a buffer's memory. */
 static chunk_memory divide(const host_call *call, unsigned char *memory, size_t n_symbols)
 {
     chunk_memory chunk;
-    for (int k = 0; k < N_PARTS; k++) {
-        chunk.parts[k] = memory;
-        memory += (n_symbols * call->nbytes[k] + PART_ALIGNMENT - 1) / PART_ALIGNMENT * PART_ALIGNMENT;
+    for (int k = 0; k < N_ARRAYS; k++) {
+        chunk.arrays[k] = memory;
+        memory += (n_symbols * call->nbytes[k] + ARRAY_ALIGNMENT - 1) / ARRAY_ALIGNMENT * ARRAY_ALIGNMENT;
     }
     return chunk;
 }
@@ -59,9 +59,9 @@ static chunk_memory divide(const host_call *call, unsigned char *memory, size_t 
 static size_t buffer_symbols(const host_call *call, const chunk_buffer *buffer)
 {
     size_t nbytes = 0;
-    for (int k = 0; k < N_PARTS; k++)
+    for (int k = 0; k < N_ARRAYS; k++)
         nbytes += call->nbytes[k];
-    const size_t n = (buffer->nbytes - (N_PARTS - 1) * PART_ALIGNMENT) / nbytes;
+    const size_t n = (buffer->nbytes - (N_ARRAYS - 1) * ARRAY_ALIGNMENT) / nbytes;
     return n < call->pipeline->chunk_symbols ? n : call->pipeline->chunk_symbols;
 }
 
@@ -71,9 +71,9 @@ typedef struct piece_walk {
     softqam_cursor cursor;
     size_t n_left;
     softqam_resolved_segment piece;
-    softqam_destination to;  /* where its values go */
-    size_t offsets[N_PARTS]; /* in bytes */
-    size_t nbytes[N_PARTS];  /* 0: the piece has one noise value, or none, or no gains */
+    softqam_destination to;   /* where its values go */
+    size_t offsets[N_ARRAYS]; /* in bytes */
+    size_t nbytes[N_ARRAYS];  /* 0: the piece has one noise value, or none, or no gains */
 } piece_walk;
 
 static piece_walk walk_begin(const host_call *call, const chunk_buffer *buffer)
@@ -85,7 +85,7 @@ static piece_walk walk_begin(const host_call *call, const chunk_buffer *buffer)
 static bool walk_next(piece_walk *walk)
 {
     const softqam_params *params = walk->cursor.list->params;
-    for (int k = 0; k < N_PARTS; k++)
+    for (int k = 0; k < N_ARRAYS; k++)
         walk->offsets[k] += walk->nbytes[k];
     if (walk->n_left == 0)
         return false;
@@ -104,9 +104,9 @@ static bool walk_next(piece_walk *walk)
 }
 
 /* Returns where a piece has its range of a part; NULL if it has none. */
-static void *walk_memory(const piece_walk *walk, const chunk_memory *chunk, int part)
+static void *walk_memory(const piece_walk *walk, const chunk_memory *chunk, int array)
 {
-    return walk->nbytes[part] > 0 ? chunk->parts[part] + walk->offsets[part] : NULL;
+    return walk->nbytes[array] > 0 ? chunk->arrays[array] + walk->offsets[array] : NULL;
 }
 
 /* Gathers a chunk, if the call is staged. Returns the end of its walk, which says how many bytes it has. */
@@ -179,10 +179,10 @@ static chunk_memory host_memory(const host_call *call, const chunk_buffer *buffe
     piece_walk walk = walk_begin(call, buffer);
     (void)walk_next(&walk);
     const softqam_source_layer *layer = &walk.piece.source.layers[0];
-    const void *const parts[N_PARTS] = {layer->symbols, layer->noise_var, layer->gain, walk.to.out};
+    const void *const arrays[N_ARRAYS] = {layer->symbols, layer->noise_var, layer->gain, walk.to.out};
     chunk_memory host;
-    for (int k = 0; k < N_PARTS; k++)
-        host.parts[k] = (unsigned char *)(uintptr_t)parts[k];
+    for (int k = 0; k < N_ARRAYS; k++)
+        host.arrays[k] = (unsigned char *)(uintptr_t)arrays[k];
     return host;
 }
 
@@ -241,10 +241,10 @@ static softqam_status start_chunk(const host_call *call, chunk_buffer *buffer, s
     const piece_walk end = gather(call, buffer, &host);
     for (int k = 0; k < VALUES; k++)
         if (end.offsets[k] > 0)
-            TRY_CUDA(cudaMemcpyAsync, device.parts[k], host.parts[k], end.offsets[k], cudaMemcpyHostToDevice,
+            TRY_CUDA(cudaMemcpyAsync, device.arrays[k], host.arrays[k], end.offsets[k], cudaMemcpyHostToDevice,
                      buffer->stream);
     TRY(launch_chunk(call, buffer, &device));
-    TRY_CUDA(cudaMemcpyAsync, host.parts[VALUES], device.parts[VALUES], end.offsets[VALUES], cudaMemcpyDeviceToHost,
+    TRY_CUDA(cudaMemcpyAsync, host.arrays[VALUES], device.arrays[VALUES], end.offsets[VALUES], cudaMemcpyDeviceToHost,
              buffer->stream);
     return SOFTQAM_OK;
 }
@@ -311,11 +311,11 @@ static softqam_status demodulate_mapped(host_call *call)
     buffer->n_symbols = call->list->n_symbols;
     chunk_memory memory = host_memory(call, buffer);
     (void)gather(call, buffer, &memory);
-    for (int k = 0; k < N_PARTS; k++) {
+    for (int k = 0; k < N_ARRAYS; k++) {
         void *address = NULL;
         if (call->nbytes[k] > 0)
-            TRY_CUDA(cudaHostGetDevicePointer, &address, memory.parts[k], 0);
-        memory.parts[k] = address;
+            TRY_CUDA(cudaHostGetDevicePointer, &address, memory.arrays[k], 0);
+        memory.arrays[k] = address;
     }
     TRY(launch_chunk(call, buffer, &memory));
     return finish_chunk(call, buffer);

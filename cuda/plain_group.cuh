@@ -11,16 +11,16 @@
 template <typename Component, int N>
 struct alignas(2 * N * sizeof(Component) < 16 ? 2 * N * sizeof(Component) : 16) symbol_group {
     enum { NBYTES = 2 * sizeof(Component) };
-    typedef typename unsigned_of<(NBYTES < 4 ? NBYTES : 4)>::type part;
-    enum { SYMBOL_PARTS = NBYTES / sizeof(part) };
+    typedef typename unsigned_of<(NBYTES < 4 ? NBYTES : 4)>::type word_type;
+    enum { WORDS_PER_SYMBOL = NBYTES / sizeof(word_type) };
     typename unsigned_of<(N * NBYTES < 4 ? N * NBYTES : 4)>::type words[(N * NBYTES + 3) / 4];
 
     /* Loads symbol number g into words that are still zero there. */
-    __device__ __forceinline__ void load_symbol(int g, const part *from)
+    __device__ __forceinline__ void load_symbol(int g, const word_type *from)
     {
 #pragma unroll
-        for (int k = g * SYMBOL_PARTS; k < (g + 1) * SYMBOL_PARTS; k++, from++)
-            words[k * sizeof(part) / 4] |= static_cast<uint32_t>(*from) << 8 * (k * sizeof(part) % 4);
+        for (int k = g * WORDS_PER_SYMBOL; k < (g + 1) * WORDS_PER_SYMBOL; k++, from++)
+            words[k * sizeof(word_type) / 4] |= static_cast<uint32_t>(*from) << 8 * (k * sizeof(word_type) % 4);
     }
 
     __device__ __forceinline__ float component(int c, float scale) const
@@ -90,15 +90,15 @@ template <int WORDS> static __device__ __forceinline__ void copy_staged(unsigned
     if (n >= WARP_THREADS) {
 #pragma unroll
         for (int k = 0; k < ALL; k += VECTOR_NBYTES * WARP_THREADS) {
-            const int at = k + VECTOR_NBYTES * lane;
-            if (at < ALL)
-                *reinterpret_cast<uint4 *>(out + at) = load_shared_vector(staged + at);
+            const int offset = k + VECTOR_NBYTES * lane;
+            if (offset < ALL)
+                *reinterpret_cast<uint4 *>(out + offset) = load_shared_vector(staged + offset);
         }
         return;
     }
 #pragma unroll 1
-    for (int at = 4 * lane; at < 4 * WORDS * n; at += 4 * WARP_THREADS)
-        *reinterpret_cast<uint32_t *>(out + at) = load_shared_value<4>(staged + at);
+    for (int offset = 4 * lane; offset < 4 * WORDS * n; offset += 4 * WARP_THREADS)
+        *reinterpret_cast<uint32_t *>(out + offset) = load_shared_value<4>(staged + offset);
 }
 
 /* Stores a bit's values of a group's N symbols side by side. */

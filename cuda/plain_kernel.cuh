@@ -34,8 +34,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         DEPTH = IS_SMALL                              ? 1
                 : sizeof(Component) < 4 && !IS_STAGED ? 4
                                                       : 3,
-        /* Tiles that a block takes at most: more if a symbol's instructions take as long as its memory accesses. */
-        MOST_TILES = IS_SMALL                              ? 1
+        /* Rounds that a block takes at most: more if a symbol's instructions take as long as its memory accesses. */
+        MAX_ROUNDS = IS_SMALL                              ? 1
                      : IS_CODEWORD                         ? FORMAT == SOFTQAM_OUTPUT_S8 ? 24 : 12
                      : 2 * sizeof(Component) + NBYTES < 16 ? 24
                                                            : 6 + 6 * HAS_COUNTS,
@@ -45,9 +45,9 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
          * output's (s8, f16). */
         HAS_COUNTED = FORMAT != SOFTQAM_OUTPUT_U8 && M >= 1 && !std::is_integral<Component>::value,
         HAS_CODEWORD = HAS_COUNTED && (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16),
-        /* A tile's words of the scrambling sequence, and a block's. */
-        TILE_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
-        SEQUENCE_WORDS = IS_CODEWORD ? MOST_TILES * TILE_WORDS : 0,
+        /* Words of the scrambling sequence for a round, and for a block. */
+        ROUND_WORDS = THREADS / WARP_THREADS * GROUP * BITS,
+        SEQUENCE_WORDS = IS_CODEWORD ? MAX_ROUNDS * ROUND_WORDS : 0,
         /* Thread blocks that a multiprocessor holds at once, which limits the registers of a thread. */
         MIN_BLOCKS = IS_SMALL                              ? 1024 / THREADS
                      : IS_CODEWORD && M == 5               ? 7 - HAS_COUNTS
@@ -56,24 +56,24 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                                                            : 8
     };
     enum {
-        /* Sampled groups of 64 that a warp may meet, of each of which a thread has two symbols. */
-        MOST_SAMPLED_GROUPS = (MOST_TILES * GROUP * WARP_THREADS + GROUP_SYMBOLS) / (GROUP_SYMBOLS * SAMPLED_GROUPS) + 1
+        /* Samples that a warp may meet, of each of which a thread has two symbols. */
+        MAX_SAMPLES = (MAX_ROUNDS * GROUP * WARP_THREADS + SAMPLE_SYMBOLS) / SAMPLE_PERIOD + 1
     };
-    static_assert(!HAS_COUNTS || !HAS_COUNTED || (GROUP <= 2 && 2 * MOST_SAMPLED_GROUPS <= MOST_SAMPLED),
+    static_assert(!HAS_COUNTS || !HAS_COUNTED || (GROUP <= 2 && 2 * MAX_SAMPLES <= MAX_SAMPLED),
                   "a thread's sums of energies have room for its samples");
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
 /* A kernel's argument: kernels of plain calls have a short one, which takes less time to read. */
 template <softqam_plain_kind KIND>
-using plain_argument = std::conditional_t<KIND >= CODEWORD_CALL, softqam_codeword_launch, softqam_plain_launch>;
+using plain_argument = std::conditional_t<KIND >= CODEWORD_CALL, softqam_codeword_argument, softqam_plain_argument>;
 
-static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_plain_launch &argument)
+static __device__ __forceinline__ const softqam_plain_argument &plain_of(const softqam_plain_argument &argument)
 {
     return argument;
 }
 
-static __device__ __forceinline__ const softqam_plain_launch &plain_of(const softqam_codeword_launch &argument)
+static __device__ __forceinline__ const softqam_plain_argument &plain_of(const softqam_codeword_argument &argument)
 {
     return argument.plain;
 }
@@ -103,7 +103,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     };
 
     const plain_argument<KIND> &argument;
-    const softqam_plain_launch &plain;
+    const softqam_plain_argument &plain;
     uint32_t staged; /* shared memory's address for this thread's values */
     int n_left;      /* groups from this thread's next one on to the block's last whole one */
     bool has_noise_each;
@@ -131,7 +131,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     }
 
     /* Returns the bits of the sequence for the group that is k * STRIDE after the next one. */
-    __device__ __forceinline__ uint32_t descrambling_of_group(int k) const
+    __device__ __forceinline__ uint32_t flips_of_group(int k) const
     {
         if constexpr (IS_CODEWORD)
             return argument.segment.placement.is_descrambled ? sequence.read(k * STRIDE_WORDS) : 0;
@@ -159,7 +159,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     {
         const size_t n = first_group * G;
         has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && plain.has_noise_each;
-        weight_scale = ::weight_scale(FORMAT, plain.steps_per_nat);
+        weight_scale = weight_scale_of(FORMAT, plain.steps_per_nat);
         symbols_in[0] = static_cast<const symbol *>(plain.symbols) + n;
         noise_in[0] = plain.noise + n;
         if constexpr (HAS_COUNTS || IS_CODEWORD)
@@ -193,7 +193,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     /* Loads the group that is k * STRIDE after the next one. */
     __device__ __forceinline__ void load(loaded &in, int k) const
     {
-        typedef typename group::part part;
+        typedef typename group::word_type word_type;
         if (k * STRIDE >= n_left)
             return;
         if constexpr (IS_CODEWORD)
@@ -201,7 +201,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 in.symbols = {};
 #pragma unroll
                 for (int g = 0; g < G; g++) {
-                    in.symbols.load_symbol(g, reinterpret_cast<const part *>(symbols_in[g] + k * symbol_stride()));
+                    in.symbols.load_symbol(g, reinterpret_cast<const word_type *>(symbols_in[g] + k * symbol_stride()));
                     in.noise[g] = noise_in[g][k * symbol_stride()];
                 }
                 return;
@@ -216,9 +216,9 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     /* Returns the counts with a group's erasures and sampled symbols. The loop seldom calls this, and stays in the
      * instruction cache because it is not inlined. */
     static __device__ __noinline__ thread_counts with_rare(thread_counts counts, rare_symbols<FORMAT, M, G> rare,
-                                                           float places_per_unit)
+                                                           float bins_per_unit)
     {
-        add_rare<FORMAT, M, true>(counts, rare, places_per_unit);
+        add_rare<FORMAT, M, true>(counts, rare, bins_per_unit);
         return counts;
     }
 
@@ -228,7 +228,6 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                                           const packed_values<WORDS> &joined, const float (&components)[2 * G],
                                           const symbol_scale (&scales)[G], bool are_regular, int k, unsigned n)
     {
-        enum { PERIOD = GROUP_SYMBOLS * SAMPLED_GROUPS };
         const uint32_t number = symbol_number + k * STRIDE * G;
         const uint32_t limited = count_limited<FORMAT, shape::GROUP_NBYTES>(joined, plain.limit, counts.n_limited);
         counts.n_limited = n == G ? limited : counts.n_limited;
@@ -236,7 +235,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         for (int g = 0; g < G - 1; g++)
             if (n < G && g < n)
                 counts.n_limited = count_limited<FORMAT, size::NBYTES>(symbols[g], plain.limit, counts.n_limited);
-        if (are_regular && (number + G - 1) % PERIOD >= GROUP_SYMBOLS + G - 1)
+        if (are_regular && (number + G - 1) % SAMPLE_PERIOD >= SAMPLE_SYMBOLS + G - 1)
             return;
         rare_symbols<FORMAT, M, G> rare = {};
 #pragma unroll
@@ -247,14 +246,14 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             rare.sampled |= g < n && is_sampled(number + g) ? 1u << g : 0;
             rare.erased |= g < n && scales[g].weight == 0.0f ? 1u << g : 0; /* as regularize() leaves erasures */
         }
-        counts = with_rare(counts, rare, places_per_unit_of(FORMAT, plain.steps_per_nat));
+        counts = with_rare(counts, rare, bins_per_unit_of(FORMAT, plain.steps_per_nat));
     }
 
     /* Demodulates the group that is k * STRIDE after the next one; with statistics counts n symbols of it. */
     template <typename Table>
     __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in, int k, unsigned n)
     {
-        const uint32_t descramble = descrambling_of_group(k);
+        const uint32_t flips = flips_of_group(k);
         packed_values<size::WORDS> symbols[G];
         float components[2 * G];
         symbol_scale scales[G];
@@ -264,7 +263,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             components[2 * g + 1] = in.symbols.component(2 * g + 1, plain.input_scale);
             scales[g] = scale;
             scales[g].pi2_sign = g % 2 ? plain.other_pi2_sign : plain.pi2_sign;
-            scales[g].descramble = descramble >> g * BITS & ((1u << BITS) - 1);
+            scales[g].flips = flips >> g * BITS & ((1u << BITS) - 1);
             if (has_noise_each)
                 scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse, plain.limit);
         }
@@ -328,7 +327,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 #pragma unroll
         for (int g = 0; g < G - 1; g++)
             if (is_mine && g < n) {
-                in.symbols.load_symbol(g, reinterpret_cast<const typename group::part *>(symbols_in[0] + g));
+                in.symbols.load_symbol(g, reinterpret_cast<const typename group::word_type *>(symbols_in[0] + g));
                 if (has_noise_each)
                     in.noise[g] = noise_in[0][g];
             }
@@ -346,7 +345,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
     __device__ __forceinline__ void advance(int n)
     {
         if constexpr (IS_CODEWORD)
-            sequence.from += n * STRIDE_WORDS * 32 / sequence.PART_BITS;
+            sequence.from += n * STRIDE_WORDS * 32 / sequence.WORD_BITS;
         symbol_number += n * STRIDE * G;
 #pragma unroll
         for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {
@@ -357,11 +356,11 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
         n_left -= n * STRIDE;
     }
 
-    /* Demodulates the block's tiles, of which the first DEPTH are loaded, and the symbols after the last whole group if
-     * they are the block's. */
+    /* Demodulates the block's rounds, of which the first DEPTH are loaded, and the symbols after the last whole group
+     * if they are the block's. */
     template <typename Table>
-    __device__ __forceinline__ void demodulate_tiles(const Table &table, loaded (&next)[DEPTH], unsigned n_groups,
-                                                     bool has_rest, uint32_t *room)
+    __device__ __forceinline__ void demodulate_rounds(const Table &table, loaded (&next)[DEPTH], unsigned n_groups,
+                                                      bool has_rest, uint32_t *room)
     {
         const unsigned n_rest = static_cast<unsigned>(plain.n_symbols % G);
         if constexpr (shape::IS_SMALL) {
@@ -370,23 +369,23 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
                 demodulate_rest(table, n_rest, room);
             return;
         }
-        int n_tiles = static_cast<int>((n_groups + STRIDE - 1) / STRIDE);
+        int n_rounds = static_cast<int>((n_groups + STRIDE - 1) / STRIDE);
         if (HAS_COUNTS)
-            asm("" : "+r"(n_tiles)); /* else the compiler computes it anew for each group */
-        int tile = 0;
+            asm("" : "+r"(n_rounds)); /* else the compiler computes it anew for each group */
+        int round = 0;
         counts.n_symbols = G * static_cast<uint32_t>(max(n_left + STRIDE - 1, 0) / STRIDE); /* this thread's groups */
 #pragma unroll 1
-        for (; tile < n_tiles; tile += DEPTH) {
+        for (; round < n_rounds; round += DEPTH) {
 #pragma unroll
             for (int k = 0; k < DEPTH; k++)
-                if (k == 0 || tile + k < n_tiles) {
+                if (k == 0 || round + k < n_rounds) {
                     store(k, demodulate(table, next[k], k, k * STRIDE < n_left ? G : 0));
                     load(next[k], k + DEPTH);
                 }
             advance(DEPTH);
         }
         if (G > 1 && has_rest) {
-            advance(static_cast<int>(n_groups / STRIDE) - tile);
+            advance(static_cast<int>(n_groups / STRIDE) - round);
             demodulate_rest(table, n_rest, room);
         }
     }
@@ -394,16 +393,16 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 
 /* Writes the scrambling sequence for a block's symbols. */
 template <typename Thread>
-static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_codeword_launch &launch,
+static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_codeword_argument &argument,
                                                             size_t first_group)
 {
-    enum { G = Thread::G, MANY_TILES = 4 };
-    const softqam_placement &placement = launch.segment.placement;
-    const softqam_plain_launch &plain = launch.plain;
+    enum { G = Thread::G, MANY_ROUNDS = 4 };
+    const softqam_placement &placement = argument.segment.placement;
+    const softqam_plain_argument &plain = argument.plain;
     const auto n = static_cast<unsigned>(min(plain.groups_per_block * size_t{G}, plain.n_symbols - first_group * G));
     if (placement.is_descrambled)
-        write_block_gold(to, (n * Thread::BITS + 31) / 32, n > MANY_TILES * Thread::THREADS * G, placement.c_init,
-                         (placement.position + first_group * G) * Thread::BITS);
+        write_block_gold(to, (n * Thread::BITS + 31) / 32, n > MANY_ROUNDS * Thread::THREADS * G, placement.c_init,
+                         (placement.scrambled_symbol + first_group * G) * Thread::BITS);
 }
 
 template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
@@ -414,7 +413,7 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
 {
     typedef plain_thread<Component, FORMAT, M, KIND> thread;
     enum { G = thread::G, DEPTH = thread::DEPTH, THREADS = thread::THREADS };
-    const softqam_plain_launch &plain = plain_of(argument);
+    const softqam_plain_argument &plain = plain_of(argument);
     __shared__ kernel_table<FORMAT, M> memory;
     __shared__ alignas(16) uint32_t stage[THREADS * thread::WORDS];
     __shared__ uint32_t sequence[thread::shape::SEQUENCE_WORDS + 1];
@@ -422,7 +421,7 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     const unsigned most = thread::HAS_COUNTS ? plain.groups_per_block / BLOCK_WARPS : plain.groups_per_block;
     const unsigned number = thread::HAS_COUNTS ? threadIdx.x % WARP_THREADS : threadIdx.x;
     const size_t first = thread::HAS_COUNTS ? block_first + threadIdx.x / WARP_THREADS * most : block_first;
-    const auto part_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
+    const auto share_of_table = kernel_table<FORMAT, M>::template load<THREADS>(table);
     if constexpr (thread::IS_CODEWORD)
         write_plain_sequence<thread>(sequence, argument, block_first);
     const size_t n_whole = plain.n_symbols / G;
@@ -442,13 +441,13 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     if (FORMAT != SOFTQAM_OUTPUT_U8 && !self.has_noise_each)
         self.scale.set_noise(self.weight_scale, plain.noise ? *plain.noise : plain.noise_value, plain.noise_is_inverse,
                              plain.limit);
-    memory.store(part_of_table);
+    memory.store(share_of_table);
     if constexpr (thread::HAS_COUNTS)
         open_counts<FORMAT>(plain.steps_per_nat);
     if (!kernel_table<FORMAT, M>::IN_REGISTERS || thread::IS_CODEWORD || thread::HAS_COUNTS)
         __syncthreads();
-    self.demodulate_tiles(memory.read(table), next, n_groups, has_any && first + most > n_whole,
-                          stage + threadIdx.x * thread::WORDS);
+    self.demodulate_rounds(memory.read(table), next, n_groups, has_any && first + most > n_whole,
+                           stage + threadIdx.x * thread::WORDS);
     if constexpr (thread::HAS_COUNTS) {
         counts_of_block().add_rare(self.counts);
         counts_of_block().set(self.counts);
@@ -466,7 +465,7 @@ static softqam_kernel describe_plain_kernel()
                                          : KIND == COUNTED_CALL ? shape::HAS_COUNTED
                                                                 : shape::HAS_CODEWORD))
         address = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, KIND>);
-    return {address, shape::THREADS, shape::GROUP, shape::MOST_TILES};
+    return {address, shape::THREADS, shape::GROUP, shape::MAX_ROUNDS};
 }
 
 /* Returns the kernel for a number of bits an axis, 0 to the most; u8 has one kernel, that of four. */
@@ -488,8 +487,8 @@ static softqam_kernel plain_kernel_of(softqam_output_format format, int axis_bit
 {
     return with_format(
         format,
-        [&](auto of) {
-            return plain_kernel_of<Component, decltype(of)::value>(
+        [&](auto constant) {
+            return plain_kernel_of<Component, decltype(constant)::value>(
                 axis_bits, kind, std::make_integer_sequence<int, MAX_AXIS_BITS + 1>());
         });
 }

@@ -20,10 +20,10 @@ struct descriptor_memory {
     unsigned n_present;
     uint32_t n_parts;
 
-    static __device__ __forceinline__ descriptor_memory &of(soft_block &block)
+    static __device__ __forceinline__ descriptor_memory &in_block(soft_memory &shared)
     {
-        static_assert(sizeof(descriptor_memory) <= offsetof(segment_block, segment), "they do not reach the segment");
-        return *reinterpret_cast<descriptor_memory *>(&block);
+        static_assert(sizeof(descriptor_memory) <= offsetof(segment_memory, segment), "they do not reach the segment");
+        return *reinterpret_cast<descriptor_memory *>(&shared);
     }
 
     typedef unsigned long long word;
@@ -37,40 +37,40 @@ struct descriptor_memory {
     }
 
     /* Returns whether they, of which some are present, have changed since all threads copied them. */
-    __device__ __forceinline__ bool have_changed(const prepared_launch &launch) const
+    __device__ __forceinline__ bool have_changed(const prepared_argument &argument) const
     {
-        bool changed = n_present != min(__ldcg(launch.n_present), launch.launch.n_segments);
+        bool changed = n_present != min(__ldcg(argument.n_present), argument.common.n_segments);
         for (unsigned k = threadIdx.x; k < n_present * WORDS; k += BLOCK_THREADS)
             changed |= reinterpret_cast<const word *>(from)[k] !=
-                       __ldcg(reinterpret_cast<const word *>(launch.descriptors) + k);
+                       __ldcg(reinterpret_cast<const word *>(argument.descriptors) + k);
         return __syncthreads_or(changed) != 0;
     }
 };
 
 /* A kernel's arguments. */
 template <softqam_output_format FORMAT> struct prepared_arguments {
-    const prepared_launch &all;
-    const prepared_segment *list; /* arguments, as_memory(); NULL: the segments are in device memory */
+    const prepared_argument &all;
+    const prepared_segment *in_arguments; /* arguments, as_memory(); NULL: the segments are in device memory */
 
-    __device__ __forceinline__ const softqam_segment_launch &launch() const { return all.launch; }
+    __device__ __forceinline__ const softqam_common_argument &common() const { return all.common; }
 
     __device__ __forceinline__ bool are_descriptors() const { return all.descriptors != nullptr; }
 
     __device__ __forceinline__ unsigned n_segments() const
     {
-        return all.n_present ? min(__ldcg(all.n_present), all.launch.n_segments) : all.launch.n_segments;
+        return all.n_present ? min(__ldcg(all.n_present), all.common.n_segments) : all.common.n_segments;
     }
 
     /* Returns segment k of those that are prepared. */
     __device__ __forceinline__ const prepared_segment &segment(unsigned k) const
     {
-        return list ? list[k] : *reinterpret_cast<const prepared_segment *>(&all.prepared[k]);
+        return in_arguments ? in_arguments[k] : *reinterpret_cast<const prepared_segment *>(&all.prepared[k]);
     }
 
     /* Loads a word of such a segment, from device memory past the first cache: a kernel may do so before it waits. */
     template <typename Word> __device__ __forceinline__ Word load_word(const Word *from) const
     {
-        return list ? *from : __ldcg(from);
+        return in_arguments ? *from : __ldcg(from);
     }
 
     /* Threads from `thread` on copy a structure of such a segment to shared memory, a word each. */
@@ -83,19 +83,19 @@ template <softqam_output_format FORMAT> struct prepared_arguments {
     }
 
     /* Makes segment k the block's, without its layout. */
-    __device__ __forceinline__ void load(soft_block &block, unsigned k) const
+    __device__ __forceinline__ void load(soft_memory &shared, unsigned k) const
     {
         if (!are_descriptors()) {
-            copy(block.segment, segment(k).segment, 0);
-            copy(block.pairs, segment(k).pairs, sizeof block.segment / sizeof(unsigned long long));
+            copy(shared.segment, segment(k).segment, 0);
+            copy(shared.extras, segment(k).extras, sizeof shared.segment / sizeof(unsigned long long));
             return;
         }
-        descriptor_memory &memory = descriptor_memory::of(block);
+        descriptor_memory &memory = descriptor_memory::in_block(shared);
         memory.load(all.descriptors + k, 1);
         __syncthreads();
         if (threadIdx.x == 0) {
-            softqam_segment_resolve(&block.segment, &memory.from[0], &all.defaults);
-            softqam_pairs_resolve(&block.pairs, &memory.from[0]);
+            softqam_segment_resolve(&shared.segment, &memory.from[0], &all.defaults);
+            softqam_extras_resolve(&shared.extras, &memory.from[0]);
         }
     }
 
@@ -117,15 +117,15 @@ template <softqam_output_format FORMAT> struct prepared_arguments {
 };
 
 /* Shared memory of a thread block. */
-struct prepared_block : soft_block {
+struct prepared_memory : soft_memory {
     unsigned number; /* the segment's, among all */
     alignas(8) prepared_layout layout;
-    prepared_launch arguments; /* with the segment's block_iterations */
-    const prepared_segment *list;
+    prepared_argument argument; /* with the segment's block_iterations */
+    const prepared_segment *in_arguments;
 
     template <softqam_output_format FORMAT> __device__ __forceinline__ prepared_arguments<FORMAT> all_arguments() const
     {
-        return {arguments, list};
+        return {argument, in_arguments};
     }
 };
 
@@ -150,7 +150,7 @@ template <softqam_output_format FORMAT> struct prepared_search {
     /* All that there is room for may be read, so no load waits for the number of segments. */
     __device__ __forceinline__ void open(const prepared_arguments<FORMAT> &arguments)
     {
-        const unsigned room = arguments.launch().n_segments, lane = threadIdx.x % WARP_THREADS;
+        const unsigned room = arguments.common().n_segments, lane = threadIdx.x % WARP_THREADS;
         apart = (room + WARP_THREADS - 1) / WARP_THREADS;
         first_parts = first_part_of(arguments, min(lane * apart, room - 1));
     }
@@ -165,18 +165,18 @@ template <softqam_output_format FORMAT> struct prepared_search {
                                              uint32_t number) const
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
-        unsigned first = 0, left = n, step = apart;
+        unsigned first = 0, left = n, stride = apart;
         uint32_t begins = first_parts;
 #pragma unroll 1
         for (;;) {
-            const unsigned begun = __ballot_sync(0xffffffffu, lane * step < left && begins <= number);
-            const unsigned before = (__popc(begun) - 1) * step;
-            first += before;
-            if (step == 1)
+            const unsigned begun = __ballot_sync(0xffffffffu, lane * stride < left && begins <= number);
+            const unsigned n_before = (__popc(begun) - 1) * stride;
+            first += n_before;
+            if (stride == 1)
                 return first;
-            left = min(step, left - before);
-            step = (left + WARP_THREADS - 1) / WARP_THREADS;
-            begins = first_part_of(arguments, first + min(lane * step, left - 1));
+            left = min(stride, left - n_before);
+            stride = (left + WARP_THREADS - 1) / WARP_THREADS;
+            begins = first_part_of(arguments, first + min(lane * stride, left - 1));
         }
     }
 };
@@ -184,21 +184,21 @@ template <softqam_output_format FORMAT> struct prepared_search {
 /* Makes prepared segment k the block's; a barrier must follow. The thread that has copied the launch's block_iterations
  * writes the segment's. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void load_prepared(prepared_block &block, const prepared_arguments<FORMAT> &arguments,
-                                                     unsigned k)
+static __device__ __forceinline__ void load_prepared(prepared_memory &shared,
+                                                     const prepared_arguments<FORMAT> &arguments, unsigned k)
 {
     enum {
         LAYOUT_THREADS = sizeof(prepared_layout) / sizeof(unsigned long long),
-        PAIRS_THREADS = sizeof(softqam_pairs) / sizeof(unsigned long long)
+        EXTRAS_THREADS = sizeof(softqam_extras) / sizeof(unsigned long long)
     };
     static_assert(sizeof(prepared_segment) / sizeof(unsigned long long) < BLOCK_THREADS, "a thread for each word");
     const prepared_segment &segment = arguments.segment(k);
-    arguments.copy(block.layout, segment.layout, 0);
-    arguments.copy(block.pairs, segment.pairs, LAYOUT_THREADS);
-    arguments.copy(block.segment, segment.segment, LAYOUT_THREADS + PAIRS_THREADS);
-    if (threadIdx.x == offsetof(softqam_segment_launch, block_iterations) / sizeof(uint32_t)) {
-        block.arguments.launch.block_iterations = arguments.load_word(&segment.layout.block_iterations);
-        block.number = k;
+    arguments.copy(shared.layout, segment.layout, 0);
+    arguments.copy(shared.extras, segment.extras, LAYOUT_THREADS);
+    arguments.copy(shared.segment, segment.segment, LAYOUT_THREADS + EXTRAS_THREADS);
+    if (threadIdx.x == offsetof(softqam_common_argument, block_iterations) / sizeof(uint32_t)) {
+        shared.argument.common.block_iterations = arguments.load_word(&segment.layout.block_iterations);
+        shared.number = k;
     }
 }
 
@@ -206,20 +206,20 @@ static __device__ __forceinline__ void load_prepared(prepared_block &block, cons
  * Returns how many parts all segments have. Unless is_known, the part is this block's first one, which is found only if
  * there are no more segments than descriptor_memory::MOST. */
 template <softqam_output_format FORMAT>
-static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, uint32_t number, bool is_known)
+static __device__ __noinline__ uint32_t load_descriptor(prepared_memory &shared, uint32_t number, bool is_known)
 {
-    enum : uint32_t { MOST = descriptor_memory::MOST, MOST_SYMBOLS = 1u << 31, MOST_PARTS = 1u << 25 };
-    __builtin_assume(__isShared(&block) != 0);
-    const prepared_launch &all = block.arguments;
-    descriptor_memory &memory = descriptor_memory::of(block);
+    enum : uint32_t { MOST = descriptor_memory::MOST, MAX_SYMBOLS = 1u << 31, MAX_PARTS = 1u << 25 };
+    __builtin_assume(__isShared(&shared) != 0);
+    const prepared_argument &all = shared.argument;
+    descriptor_memory &memory = descriptor_memory::in_block(shared);
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    unsigned n = all.launch.n_segments; /* room: all loads of the first round are issued at once */
+    unsigned n = all.common.n_segments; /* room: all loads of the first round are issued at once */
     uint32_t n_before = 0;
 #pragma unroll 1
     for (unsigned first = 0; first < n; first += MOST) {
         __syncthreads();
         memory.load(all.descriptors + first, min(n - first, MOST + 0u));
-        n = min(__ldcg(all.n_present), all.launch.n_segments);
+        n = min(__ldcg(all.n_present), all.common.n_segments);
         if (threadIdx.x == 0) {
             memory.n_present = n;
             memory.found = MOST;
@@ -229,10 +229,10 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, u
             prepared_segment &own = memory.to[lane % MOST];
             uint32_t n_own = 0;
             if (lane < MOST && first + lane < n) {
-                softqam_prepare_segment(&own, &memory.from[lane], &all.defaults, all.launch.input_format, FORMAT);
-                own.segment.n_symbols = min(own.segment.n_symbols, size_t{MOST_SYMBOLS});
-                n_own = static_cast<uint32_t>(min(softqam_lay_out_prepared(&own, all.launch.block_iterations),
-                                                  size_t{MOST_PARTS})); /* a round's sum does not overflow */
+                softqam_prepare_segment(&own, &memory.from[lane], &all.defaults, all.common.input_format, FORMAT);
+                own.segment.n_symbols = min(own.segment.n_symbols, size_t{MAX_SYMBOLS});
+                n_own = static_cast<uint32_t>(min(softqam_lay_out_any(&own, all.common.block_iterations),
+                                                  size_t{MAX_PARTS})); /* a round's sum does not overflow */
             }
             uint32_t end = n_own; /* sum of the threads up to this one */
 #pragma unroll
@@ -255,11 +255,11 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, u
         n_before += memory.n_parts;
         if (memory.found < MOST) {
             const prepared_segment &found = memory.to[memory.found];
-            copy_words(block.segment, found.segment);
-            copy_words(block.pairs, found.pairs);
-            copy_words(block.layout, found.layout);
+            copy_words(shared.segment, found.segment);
+            copy_words(shared.extras, found.extras);
+            copy_words(shared.layout, found.layout);
             if (threadIdx.x == 0)
-                block.number = first + memory.found;
+                shared.number = first + memory.found;
         }
     }
     __syncthreads();
@@ -271,178 +271,180 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_block &block, u
  * in the short ones, and the others are not inlined. */
 
 template <softqam_output_format FORMAT, int M, int N>
-static __device__ __forceinline__ void demodulate_by_elements(prepared_block &all, uint32_t number)
+static __device__ __forceinline__ void demodulate_by_elements(prepared_memory &all, uint32_t number)
 {
     void *hidden = &all;
     asm volatile("" : "+l"(hidden));
     __builtin_assume(__isShared(hidden) != 0);
-    auto &block = *static_cast<prepared_block *>(hidden);
-    auto &memory = reinterpret_cast<llr_table_memory<M> &>(block.tables);
-    if (block.segment.placement.combines)
-        demodulate_elements<FORMAT, M, N, true, false>(memory, block.arguments.launch, block.segment, number, nullptr);
+    auto &shared = *static_cast<prepared_memory *>(hidden);
+    auto &memory = reinterpret_cast<llr_table_memory<M> &>(shared.tables);
+    if (shared.segment.placement.combines)
+        demodulate_elements<FORMAT, M, N, true, false>(memory, shared.argument.common, shared.segment, number, nullptr);
     else
-        demodulate_elements<FORMAT, M, N, false, false>(memory, block.arguments.launch, block.segment, number, nullptr);
+        demodulate_elements<FORMAT, M, N, false, false>(memory, shared.argument.common, shared.segment, number,
+                                                        nullptr);
 }
 
 template <softqam_output_format FORMAT, int N>
-static __device__ __forceinline__ void demodulate_by_elements(prepared_block &block, uint32_t number)
+static __device__ __forceinline__ void demodulate_by_elements(prepared_memory &shared, uint32_t number)
 {
-    switch (block.segment.placement.modulation) {
+    switch (shared.segment.placement.modulation) {
     case SOFTQAM_MODULATION_QPSK:
-        return demodulate_by_elements<FORMAT, 1, N>(block, number);
+        return demodulate_by_elements<FORMAT, 1, N>(shared, number);
     case SOFTQAM_MODULATION_16QAM:
-        return demodulate_by_elements<FORMAT, 2, N>(block, number);
+        return demodulate_by_elements<FORMAT, 2, N>(shared, number);
     case SOFTQAM_MODULATION_64QAM:
-        return demodulate_by_elements<FORMAT, 3, N>(block, number);
+        return demodulate_by_elements<FORMAT, 3, N>(shared, number);
     case SOFTQAM_MODULATION_256QAM:
-        return demodulate_by_elements<FORMAT, 4, N>(block, number);
+        return demodulate_by_elements<FORMAT, 4, N>(shared, number);
     }
 }
 
 /* Writes zeros and fillers. */
 template <softqam_output_format FORMAT>
-static __device__ __noinline__ void fill_part(prepared_block &block, uint32_t number)
+static __device__ __noinline__ void fill_part(prepared_memory &shared, uint32_t number)
 {
-    __builtin_assume(__isShared(&block) != 0);
+    __builtin_assume(__isShared(&shared) != 0);
     const uint32_t warp = number * BLOCK_WARPS + threadIdx.x / WARP_THREADS;
-    const uint32_t of_warp = BLOCK_THREADS * block.layout.neighbours;
-    if (size_t{warp} * of_warp < block.segment.n_symbols)
-        fill_for_elements<FORMAT>(block.segment, warp, of_warp);
+    const uint32_t of_warp = BLOCK_THREADS * shared.layout.neighbours;
+    if (size_t{warp} * of_warp < shared.segment.n_symbols)
+        fill_for_elements<FORMAT>(shared.segment, warp, of_warp);
 }
 
 /* Takes a segment of any other kind. */
-template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
-static __device__ __noinline__ void demodulate_part(prepared_block &block, uint32_t number,
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+static __device__ __noinline__ void demodulate_part(prepared_memory &shared, uint32_t number,
                                                     const u8_table_argument<FORMAT> &u8_table)
 {
-    __builtin_assume(__isShared(&block) != 0);
-    const softqam_segment_launch &launch = block.arguments.launch;
+    __builtin_assume(__isShared(&shared) != 0);
+    const softqam_common_argument &common = shared.argument.common;
     soft_task task = {};
-    task.index = {block.number, number};
-    if (!find_task<FORMAT>(task, block.segment, &block.layout.parts, launch))
+    task.index = {shared.number, number};
+    if (!find_task<FORMAT>(task, shared.segment, &shared.layout.parts, common))
         return;
     if constexpr (COUNTING != NO_COUNTS)
-        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
-    write_table<FORMAT, M>(block, block.segment.placement.modulation, u8_table);
-    write_sequence(block, block.segment.placement, task.span);
-    demodulate_task<FORMAT, PAIRS, M, COUNTING>(block, launch, task, u8_table);
+        open_counts<FORMAT>(shared.segment.placement.steps_per_nat);
+    write_table<FORMAT, M>(shared, shared.segment.placement.modulation, u8_table);
+    write_sequence(shared, shared.segment.placement, task.span);
+    demodulate_task<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task, u8_table);
 }
 
-template <softqam_output_format FORMAT, segment_set PAIRS, int M>
-static __device__ __forceinline__ void demodulate_part(prepared_block &block, uint32_t number,
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M>
+static __device__ __forceinline__ void demodulate_part(prepared_memory &shared, uint32_t number,
                                                        const u8_table_argument<FORMAT> &u8_table)
 {
-    if (block.pairs.statistics)
-        demodulate_part<FORMAT, PAIRS, M, COUNTS>(block, number, u8_table);
+    if (shared.extras.statistics)
+        demodulate_part<FORMAT, SEGMENTS, M, COUNTS>(shared, number, u8_table);
     else
-        demodulate_part<FORMAT, PAIRS, M, NO_COUNTS>(block, number, u8_table);
+        demodulate_part<FORMAT, SEGMENTS, M, NO_COUNTS>(shared, number, u8_table);
 }
 
 /* Takes a segment with repetition. */
 template <softqam_output_format FORMAT>
-static __device__ __noinline__ void demodulate_repeated_part(prepared_block &block, uint32_t number)
+static __device__ __noinline__ void demodulate_repeated_part(prepared_memory &shared, uint32_t number)
 {
-    __builtin_assume(__isShared(&block) != 0);
-    const softqam_segment_launch &launch = block.arguments.launch;
-    if (block.pairs.statistics) {
-        const block_span span = block_span_of<FORMAT>(block.segment, launch, number);
-        open_counts<FORMAT>(block.segment.placement.steps_per_nat);
-        write_table<FORMAT>(block, block.segment.placement.modulation, {});
+    __builtin_assume(__isShared(&shared) != 0);
+    const softqam_common_argument &common = shared.argument.common;
+    if (shared.extras.statistics) {
+        const block_span span = block_span_of<FORMAT>(shared.segment, common, number);
+        open_counts<FORMAT>(shared.segment.placement.steps_per_nat);
+        write_table<FORMAT>(shared, shared.segment.placement.modulation, {});
         __syncthreads();
-        demodulate_block<FORMAT, ANY_SEGMENTS, ANY_AXIS_BITS, ONLY_COUNTS>(block, launch, span, {});
+        demodulate_block<FORMAT, ANY_SEGMENTS, ANY_AXIS_BITS, ONLY_COUNTS>(shared, common, span, {});
         wait_for_symbol_threads();
-        add_counts_to(block.pairs.statistics);
+        add_counts_to(shared.extras.statistics);
     }
-    demodulate_repeated<FORMAT>(block, block.all_arguments<FORMAT>(), {block.number, number});
+    demodulate_repeated<FORMAT>(shared, shared.all_arguments<FORMAT>(), {shared.number, number});
     __syncthreads();
-    if (threadIdx.x == 0 && launch.n_segments > 1)
-        block.layout.end_part = 0; /* the block may have another segment now */
+    if (threadIdx.x == 0 && common.n_segments > 1)
+        shared.layout.end_part = 0; /* the block may have another segment now */
 }
 
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void demodulate_prepared(prepared_block &block, uint32_t number,
+static __device__ __forceinline__ void demodulate_prepared(prepared_memory &shared, uint32_t number,
                                                            const u8_table_argument<FORMAT> &u8_table)
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) {
-        const prepared_layout &layout = block.layout;
+        const prepared_layout &layout = shared.layout;
         if (layout.neighbours > 0 && number >= layout.n_element_parts)
-            return fill_part<FORMAT>(block, number - layout.n_element_parts);
+            return fill_part<FORMAT>(shared, number - layout.n_element_parts);
         if (layout.neighbours == 4)
-            return demodulate_by_elements<FORMAT, 4>(block, number);
+            return demodulate_by_elements<FORMAT, 4>(shared, number);
         if (layout.neighbours == 2)
-            return demodulate_by_elements<FORMAT, 2>(block, number);
+            return demodulate_by_elements<FORMAT, 2>(shared, number);
         if (layout.neighbours == 1)
-            return demodulate_by_elements<FORMAT, 1>(block, number);
+            return demodulate_by_elements<FORMAT, 1>(shared, number);
     }
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        if (block.segment.placement.is_repeated)
-            return demodulate_repeated_part<FORMAT>(block, number);
-    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
+        if (shared.segment.placement.is_repeated)
+            return demodulate_repeated_part<FORMAT>(shared, number);
+    with_axis_bits<FORMAT>(shared.segment.placement.modulation, [&](auto axis_bits) {
         constexpr int M = decltype(axis_bits)::value;
         if constexpr (FORMAT != SOFTQAM_OUTPUT_U8 && M > 0)
-            if (block.segment.source.joint_layers != 0)
-                return demodulate_part<FORMAT, ONLY_PAIRS, M>(block, number, u8_table);
-        demodulate_part<FORMAT, NO_PAIRS, M>(block, number, u8_table);
+            if (shared.segment.source.joint_layers != 0)
+                return demodulate_part<FORMAT, ONLY_JOINT, M>(shared, number, u8_table);
+        demodulate_part<FORMAT, NO_JOINT, M>(shared, number, u8_table);
     });
 }
 
 /* Demodulates a thread block's parts. What it reads of prepared segments, it reads before it waits for the kernel
  * before, all at once if there is room for only one. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void demodulate_parts(const prepared_launch &launch, const prepared_segment *list,
+static __device__ __forceinline__ void demodulate_parts(const prepared_argument &argument,
+                                                        const prepared_segment *in_arguments,
                                                         const u8_table_argument<FORMAT> &u8_table)
 {
-    __shared__ prepared_block block;
-    const prepared_arguments<FORMAT> arguments = {launch, list};
-    const bool has_one = !arguments.are_descriptors() && launch.launch.n_segments == 1;
+    __shared__ prepared_memory shared;
+    const prepared_arguments<FORMAT> arguments = {argument, in_arguments};
+    const bool has_one = !arguments.are_descriptors() && argument.common.n_segments == 1;
     prepared_search<FORMAT> search;
     part_range parts;
     unsigned n = 0;
     let_next_kernel_begin();
     if (threadIdx.x == 0) {
-        block.input_format = launch.launch.input_format;
-        block.list = list;
-        block.layout.end_part = 0;
+        shared.input_format = argument.common.input_format;
+        shared.in_arguments = in_arguments;
+        shared.layout.end_part = 0;
     }
-    copy_words(block.arguments, launch);
+    copy_words(shared.argument, argument);
     if (arguments.are_descriptors()) {
         /* They are seldom written by a kernel that still runs: few are resolved before the wait, and again if they
          * have changed. */
-        const bool are_few = launch.launch.n_segments <= descriptor_memory::MOST;
+        const bool are_few = argument.common.n_segments <= descriptor_memory::MOST;
         uint32_t n_all = 0;
         __syncthreads(); /* the arguments are copied */
         if (are_few)
-            n_all = load_descriptor<FORMAT>(block, 0, false);
+            n_all = load_descriptor<FORMAT>(shared, 0, false);
         wait_for_previous_kernel();
-        if (!are_few || descriptor_memory::of(block).have_changed(launch))
-            n_all = load_descriptor<FORMAT>(block, 0, false);
+        if (!are_few || descriptor_memory::in_block(shared).have_changed(argument))
+            n_all = load_descriptor<FORMAT>(shared, 0, false);
         parts = part_range_of(n_all);
     } else {
         n = arguments.n_segments();
         const uint32_t n_all = arguments.load_word(&arguments.segment(0).layout.n_all_parts);
         search.open(arguments);
         if (has_one)
-            load_prepared(block, arguments, 0);
+            load_prepared(shared, arguments, 0);
         parts = part_range_of(n == 0 ? 0 : n_all);
     }
 #pragma unroll 1
     for (uint32_t number = parts.first; number < parts.end; number++) {
         __syncthreads(); /* threads may still work on the part before */
-        if (number >= block.layout.end_part) {
+        if (number >= shared.layout.end_part) {
             if (has_one)
                 break;
             if (arguments.are_descriptors()) {
-                load_descriptor<FORMAT>(block, number, true);
+                load_descriptor<FORMAT>(shared, number, true);
             } else {
                 const unsigned k = search.find(arguments, n, number);
                 __syncthreads(); /* all threads have read the layout before */
-                load_prepared(block, arguments, k);
+                load_prepared(shared, arguments, k);
                 __syncthreads();
-                if (number >= block.layout.end_part)
+                if (number >= shared.layout.end_part)
                     break;
             }
         }
-        demodulate_prepared<FORMAT>(block, number - block.layout.first_part, u8_table);
+        demodulate_prepared<FORMAT>(shared, number - shared.layout.first_part, u8_table);
     }
     if (blockIdx.x == 0)
         wait_for_previous_kernel(); /* so that this kernel does not end before that one */
@@ -450,26 +452,26 @@ static __device__ __forceinline__ void demodulate_parts(const prepared_launch &l
 
 template <softqam_output_format FORMAT>
 static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
-    memory_kernel(const __grid_constant__ prepared_launch launch,
+    memory_kernel(const __grid_constant__ prepared_argument argument,
                   const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
-    demodulate_parts<FORMAT>(launch, nullptr, u8_table);
+    demodulate_parts<FORMAT>(argument, nullptr, u8_table);
 }
 
 template <softqam_output_format FORMAT>
 static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
-    list_kernel(const __grid_constant__ prepared_list list)
+    argument_kernel(const __grid_constant__ argument_segments argument)
 {
-    demodulate_parts<FORMAT>(list.launch, as_memory(list).segments, {});
+    demodulate_parts<FORMAT>(argument.head, as_memory(argument).segments, {});
 }
 
-template <softqam_output_format FORMAT> static const void *prepared_kernel_of(bool is_list)
+template <softqam_output_format FORMAT> static const void *prepared_kernel_of(bool are_arguments)
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
-        return is_list ? nullptr : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
+        return are_arguments ? nullptr : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
     else
-        return is_list ? reinterpret_cast<const void *>(list_kernel<FORMAT>)
-                       : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
+        return are_arguments ? reinterpret_cast<const void *>(argument_kernel<FORMAT>)
+                             : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
 }
 
 #endif

@@ -2,4 +2,7 @@
 /* The kernels of prepared_kernel.cuh to u8. */
 #include "prepared_kernel.cuh"
 
-const void *softqam_prepared_kernel_u8(bool is_list) { return prepared_kernel_of<SOFTQAM_OUTPUT_U8>(is_list); }
+const void *softqam_prepared_kernel_u8(bool are_arguments)
+{
+    return prepared_kernel_of<SOFTQAM_OUTPUT_U8>(are_arguments);
+}

@@ -15,13 +15,13 @@ typedef struct prepared_layout {
     uint32_t n_all_parts;           /* parts of all segments that were prepared together */
     uint32_t n_element_parts;       /* the first ones, for demodulate_elements(); those after them fill */
     uint32_t neighbours;            /* symbols that a thread takes in the first ones; 0: there are none */
-    uint32_t block_iterations;      /* as softqam_segment_launch has them */
+    uint32_t block_iterations;      /* as softqam_common_argument has them */
     softqam_code_block_parts parts; /* with soft buffers, without such parts */
 } prepared_layout;
 
 typedef struct prepared_segment {
     prepared_layout layout;
-    softqam_pairs pairs;
+    softqam_extras extras;
     softqam_resolved_segment segment;
 } prepared_segment;
 
@@ -33,7 +33,7 @@ HOST_AND_DEVICE static inline void softqam_find_neighbours(prepared_segment *seg
                                                            unsigned output_format)
 {
     segment->layout.neighbours =
-        segment->pairs.statistics ? 0 : softqam_element_neighbours(&segment->segment, input_format, output_format);
+        segment->extras.statistics ? 0 : softqam_element_neighbours(&segment->segment, input_format, output_format);
 }
 
 /* Resolves a segment that has been checked, or lies in device memory, where a modulation that does not suit the output
@@ -44,14 +44,14 @@ HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__r
                                                            unsigned input_format, unsigned output_format)
 {
     softqam_segment_resolve(&to->segment, from, defaults);
-    softqam_pairs_resolve(&to->pairs, from);
+    softqam_extras_resolve(&to->extras, from);
     if (output_format == SOFTQAM_OUTPUT_U8 && to->segment.placement.modulation != SOFTQAM_MODULATION_256QAM)
         to->segment.n_symbols = 0;
     softqam_find_neighbours(to, input_format, output_format);
 }
 
 /* Lays out a segment; returns how many parts it has. */
-HOST_AND_DEVICE static inline size_t softqam_lay_out_prepared(prepared_segment *to, unsigned block_iterations)
+HOST_AND_DEVICE static inline size_t softqam_lay_out_any(prepared_segment *to, unsigned block_iterations)
 {
     prepared_layout *layout = &to->layout;
     layout->block_iterations = block_iterations;
@@ -67,20 +67,20 @@ HOST_AND_DEVICE static inline size_t softqam_lay_out_prepared(prepared_segment *
 }
 
 /* The argument of the kernels of any segments. */
-typedef struct prepared_launch {
-    softqam_segment_launch launch;                 /* n_segments is the most */
-    const softqam_cuda_prepared_segment *prepared; /* NULL: the descriptors, or the segments of a prepared_list */
+typedef struct prepared_argument {
+    softqam_common_argument common;                /* n_segments is the most */
+    const softqam_cuda_prepared_segment *prepared; /* NULL: the descriptors, or the segments of argument_segments */
     const softqam_segment *descriptors;            /* segments that are not prepared */
-    const unsigned *n_present;                     /* with the list NULL: launch.n_segments are present */
+    const unsigned *n_present;                     /* NULL with argument_segments: common.n_segments are present */
     softqam_segment_defaults defaults;             /* for the descriptors */
-} prepared_launch;
+} prepared_argument;
 
 /* The argument of the kernel of segments that are arguments. */
-typedef struct prepared_list {
-    prepared_launch launch;
+typedef struct argument_segments {
+    prepared_argument head;
     prepared_segment segments[MAX_SEGMENTS];
-} prepared_list;
+} argument_segments;
 
-static_assert(sizeof(prepared_list) + 16 <= 4096, "a kernel's arguments are limited");
+static_assert(sizeof(argument_segments) + 16 <= 4096, "a kernel's arguments are limited");
 
 #endif

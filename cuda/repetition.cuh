@@ -19,16 +19,16 @@ struct repeated_part {
 
 /* Computes an LLR of symbol `number` of the part. */
 template <softqam_output_format FORMAT, int M, source_kind KIND>
-static __device__ __forceinline__ uint32_t llr_of_part(soft_block &block, const softqam_llr_limit &limit,
+static __device__ __forceinline__ uint32_t llr_of_part(soft_memory &shared, const softqam_llr_limit &limit,
                                                        const repeated_part &part, uint32_t number, unsigned bit)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
-    thread_symbols<FORMAT, M, KIND, true> symbols = {block};
+    thread_symbols<FORMAT, M, KIND, true> symbols = {shared};
     symbols.open(part.first + number, number, 1);
     symbols.next = {};
     symbols.load(true);
     symbols.set_noise(symbols.source.noise, limit);
-    const auto values = symbols.demodulate(block.table<FORMAT, M>().read({}), limit, false, 1);
+    const auto values = symbols.demodulate(shared.table<FORMAT, M>().read({}), limit, false, 1);
     uint32_t value = 0;
 #pragma unroll
     for (unsigned k = 0; k < BITS; k++)
@@ -39,11 +39,11 @@ static __device__ __forceinline__ uint32_t llr_of_part(soft_block &block, const 
 /* Adds the LLRs of a part whose scrambling sequence is written, a data position a thread. Each round of n_data values
  * visits every position at most once for a bit, in the same order. */
 template <softqam_output_format FORMAT, int M, source_kind KIND>
-static __device__ __forceinline__ void add_part(soft_block &block, const softqam_llr_limit &limit,
+static __device__ __forceinline__ void add_part(soft_memory &shared, const softqam_llr_limit &limit,
                                                 const repeated_part &part)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
-    const softqam_soft_buffer &buffer = block.segment.placement.buffer;
+    const softqam_soft_buffer &buffer = shared.segment.placement.buffer;
     soft_sum<FORMAT> sum;
     sum.open(limit.llr);
 #pragma unroll 1
@@ -58,18 +58,18 @@ static __device__ __forceinline__ void add_part(soft_block &block, const softqam
                 uint64_t next = UINT64_MAX; /* symbol of the round and bit of the next visit */
 #pragma unroll
                 for (unsigned k = 0; k < BITS; k++) {
-                    const uint32_t start = block.plane_starts[k];
-                    const uint32_t at = data >= start ? data - start : buffer.n_data - start + data;
+                    const uint32_t start = shared.plane_starts[k];
+                    const uint32_t symbol = data >= start ? data - start : buffer.n_data - start + data;
                     static_assert(BITS <= 16, "a key has four bits for them");
-                    const uint64_t key = uint64_t{at} * 16 + k;
-                    if (at + round < part.n_symbols && key >= last && key < next)
+                    const uint64_t key = uint64_t{symbol} * 16 + k;
+                    if (symbol + round < part.n_symbols && key >= last && key < next)
                         next = key;
                 }
                 if (next == UINT64_MAX)
                     break;
                 const uint32_t llr = llr_of_part<FORMAT, M, KIND>(
-                    block, limit, part, static_cast<uint32_t>(round + next / 16), static_cast<unsigned>(next % 16));
-                value = part.is_once ? llr : sum.of(value, llr);
+                    shared, limit, part, static_cast<uint32_t>(round + next / 16), static_cast<unsigned>(next % 16));
+                value = part.is_once ? llr : sum.add(value, llr);
                 is_changed = true;
                 last = next + 1;
             }
@@ -79,19 +79,19 @@ static __device__ __forceinline__ void add_part(soft_block &block, const softqam
 }
 
 template <softqam_output_format FORMAT>
-static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, const softqam_llr_limit &limit,
+static __device__ __noinline__ void add_part_of_any_kind(soft_memory &shared, const softqam_llr_limit &limit,
                                                          const repeated_part &part)
 {
-    __builtin_assume(__isShared(&block) != 0);
-    const softqam_source &source = block.segment.source;
-    with_axis_bits<FORMAT>(block.segment.placement.modulation, [&](auto axis_bits) {
+    __builtin_assume(__isShared(&shared) != 0);
+    const softqam_source &source = shared.segment.source;
+    with_axis_bits<FORMAT>(shared.segment.placement.modulation, [&](auto axis_bits) {
         constexpr int M = decltype(axis_bits)::value;
         if (source.joint_layers != 0)
-            return add_part<FORMAT, M, PAIR_SOURCE>(block, limit, part);
+            return add_part<FORMAT, M, JOINT_SOURCE>(shared, limit, part);
         if (source.has_gains)
-            add_part<FORMAT, M, GAIN_SOURCE>(block, limit, part);
+            add_part<FORMAT, M, GAIN_SOURCE>(shared, limit, part);
         else
-            add_part<FORMAT, M, ANY_SOURCE>(block, limit, part);
+            add_part<FORMAT, M, ANY_SOURCE>(shared, limit, part);
     });
 }
 
@@ -99,7 +99,7 @@ static __device__ __noinline__ void add_part_of_any_kind(soft_block &block, cons
  * of the launch's segments, in the order of the segments. A code block belongs to the first segment that has symbols of
  * it. */
 template <softqam_output_format FORMAT, typename Arguments> struct repeated_walk {
-    soft_block &block;
+    soft_memory &shared;
     const Arguments &arguments;
     unsigned home; /* the thread block's segment */
     softqam_code_block found;
@@ -123,21 +123,21 @@ template <softqam_output_format FORMAT, typename Arguments> struct repeated_walk
     __device__ __forceinline__ void load(unsigned k)
     {
         __syncthreads();
-        arguments.load(block, k);
+        arguments.load(shared, k);
         __syncthreads();
-        write_table<FORMAT>(block, block.segment.placement.modulation, {});
+        write_table<FORMAT>(shared, shared.segment.placement.modulation, {});
     }
 
     /* Adds the symbols that the block's segment has of the code block, to slice number `slice` of the positions. */
     __device__ __forceinline__ void add(uint32_t slice, uint32_t n_slices)
     {
-        enum { MOST = BLOCK_THREADS * MOST_WARP_ITERATIONS }; /* symbols that the sequence is written for */
-        const softqam_placement &placement = block.segment.placement;
+        enum { MOST = BLOCK_THREADS * MAX_WARP_ITERATIONS }; /* symbols that the sequence is written for */
+        const softqam_placement &placement = shared.segment.placement;
         const softqam_soft_buffer &buffer = placement.buffer;
         const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
         const uint64_t of_segment = placement.codeword_symbol;
         const uint64_t begin = max(of_segment, uint64_t{found.first});
-        const uint64_t end = min(of_segment + block.segment.n_symbols, uint64_t{found.first} + found.n_symbols);
+        const uint64_t end = min(of_segment + shared.segment.n_symbols, uint64_t{found.first} + found.n_symbols);
         const bool is_repeated = softqam_soft_is_repeated(&buffer, uint64_t{found.n_symbols} * bits);
         const bool is_new = !placement.combines && of_segment <= found.first;
         repeated_part part = {found, softqam_code_block_values(&placement, &found)};
@@ -153,36 +153,37 @@ template <softqam_output_format FORMAT, typename Arguments> struct repeated_walk
             fill_positions<FORMAT>(buffer, part.values, fill, is_repeated ? fill.n_zeros : 0,
                                    fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data);
         }
-        for (uint64_t at = begin; at < end; at += part.n_symbols, part.is_new = false) {
-            part.first = at - of_segment;
-            part.n_symbols = static_cast<uint32_t>(min(end - at, uint64_t{MOST}));
+        for (uint64_t symbol = begin; symbol < end; symbol += part.n_symbols, part.is_new = false) {
+            part.first = symbol - of_segment;
+            part.n_symbols = static_cast<uint32_t>(min(end - symbol, uint64_t{MOST}));
             __syncthreads();
-            write_sequence(block, placement, {part.first, part.n_symbols, placement.is_descrambled != 0, false});
+            write_sequence(shared, placement, {part.first, part.n_symbols, placement.is_descrambled != 0, false});
             if (threadIdx.x < bits)
-                block.plane_starts[threadIdx.x] = static_cast<uint32_t>(
-                    (buffer.start + uint64_t{threadIdx.x} * found.n_symbols + at - found.first) % buffer.n_data);
+                shared.plane_starts[threadIdx.x] = static_cast<uint32_t>(
+                    (buffer.start + uint64_t{threadIdx.x} * found.n_symbols + symbol - found.first) % buffer.n_data);
             __syncthreads();
-            add_part_of_any_kind<FORMAT>(block, arguments.launch().limit, part);
+            add_part_of_any_kind<FORMAT>(shared, arguments.common().limit, part);
         }
     }
 };
 
 /* Adds a thread block's code blocks of its segment. */
 template <softqam_output_format FORMAT, typename Arguments>
-static __device__ __noinline__ void demodulate_repeated(soft_block &block, const Arguments &arguments,
+static __device__ __noinline__ void demodulate_repeated(soft_memory &shared, const Arguments &arguments,
                                                         const block_index &index)
 {
-    __builtin_assume(__isShared(&block) != 0);
+    __builtin_assume(__isShared(&shared) != 0);
     wait_for_previous_kernel();
-    const softqam_placement placement = block.segment.placement;
-    const unsigned of_block = softqam_block_symbols(arguments.launch().block_iterations, block.segment.source.n_layers);
-    const auto n_own = static_cast<uint32_t>((block.segment.n_symbols - 1) / of_block + 1); /* blocks of the segment */
-    const auto last = static_cast<uint32_t>(placement.codeword_symbol + block.segment.n_symbols - 1);
+    const softqam_placement placement = shared.segment.placement;
+    const unsigned of_block =
+        softqam_block_symbols(arguments.common().block_iterations, shared.segment.source.n_layers);
+    const auto n_own = static_cast<uint32_t>((shared.segment.n_symbols - 1) / of_block + 1); /* blocks of the segment */
+    const auto last = static_cast<uint32_t>(placement.codeword_symbol + shared.segment.n_symbols - 1);
     const uint32_t first_j = softqam_code_block_at(&placement.blocks, placement.codeword_symbol).j;
     const uint32_t n_code_blocks = softqam_code_block_at(&placement.blocks, last).j - first_j + 1;
     const uint32_t n_slices = max(n_own / n_code_blocks, 1u), n_segments = arguments.n_segments();
     repeated_walk<FORMAT, Arguments> walk = {
-        block, arguments, index.segment, {}, placement.out, placement.block_buffers, placement.block_stride};
+        shared, arguments, index.segment, {}, placement.out, placement.block_buffers, placement.block_stride};
 #pragma unroll 1
     for (uint64_t n = index.number; n < uint64_t{n_code_blocks} * n_slices; n += n_own) {
         walk.found = softqam_code_block_nth(&placement.blocks, first_j + static_cast<uint32_t>(n / n_slices));

@@ -10,25 +10,25 @@
 #include "symbol.cuh"
 
 /* Words that a warp's symbols take in any modulation and output format. */
-enum { MOST_STAGED_WORDS = WARP_THREADS * symbol_size<SOFTQAM_OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
+enum { MAX_STAGED_WORDS = WARP_THREADS * symbol_size<SOFTQAM_OUTPUT_F32, MAX_AXIS_BITS>::WORDS };
 
 /* Words of the scrambling sequence for a block's symbols, of any modulation. */
-enum { MOST_SEQUENCE_WORDS = BLOCK_WARPS * MOST_WARP_ITERATIONS * 2 * MAX_AXIS_BITS };
+enum { MAX_SEQUENCE_WORDS = BLOCK_WARPS * MAX_WARP_ITERATIONS * 2 * MAX_AXIS_BITS };
 
 /* Bytes that a tile's values take on their way to soft buffers, at least one symbol a thread in any modulation and
  * output format: bit planes, each aligned as its destination is, and a word more. */
 enum { SOFT_STAGE_NBYTES = 2 * MAX_AXIS_BITS * (4 * BLOCK_THREADS + 16) + 16 };
 
 /* Shared memory of a thread block. */
-struct segment_block {
+struct segment_memory {
     alignas(llr_table_memory<MAX_AXIS_BITS>) unsigned char tables[sizeof(llr_table_memory<MAX_AXIS_BITS>)];
     union {
-        uint32_t staged[BLOCK_WARPS][MOST_STAGED_WORDS + 2]; /* a word more at both ends */
+        uint32_t staged[BLOCK_WARPS][MAX_STAGED_WORDS + 2]; /* a word more at both ends */
         alignas(16) unsigned char soft_stage[SOFT_STAGE_NBYTES];
     };
-    uint32_t sequence[MOST_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
+    uint32_t sequence[MAX_SEQUENCE_WORDS + 1]; /* for the block's symbols, from the first one on; a word more */
     softqam_resolved_segment segment;
-    softqam_pairs pairs; /* cross gains, and statistics of any segment */
+    softqam_extras extras;
     unsigned input_format;
 
     /* Returns the table of the block's segment. */
@@ -45,20 +45,20 @@ template <softqam_output_format FORMAT> using u8_table_argument = typename kerne
 
 /* All threads write the table of a modulation. */
 template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS>
-static __device__ __forceinline__ void write_table(segment_block &block, unsigned modulation,
+static __device__ __forceinline__ void write_table(segment_memory &shared, unsigned modulation,
                                                    const u8_table_argument<FORMAT> &u8_table)
 {
     with_axis_bits<FORMAT, ONLY>(
         modulation,
         [&](auto axis_bits) {
             typedef kernel_table<FORMAT, decltype(axis_bits)::value> table;
-            block.table<FORMAT, decltype(axis_bits)::value>().store(table::template load<BLOCK_THREADS>(u8_table));
+            shared.table<FORMAT, decltype(axis_bits)::value>().store(table::template load<BLOCK_THREADS>(u8_table));
         });
 }
 
 /* The segments of a kernel's arguments. */
 template <typename Item> struct array_of {
-    Item at[MAX_SEGMENTS];
+    Item item[MAX_SEGMENTS];
 };
 
 typedef array_of<softqam_resolved_segment> segment_arguments;
@@ -69,15 +69,15 @@ struct no_arguments {
 template <softqam_output_format FORMAT>
 using part_arguments =
     std::conditional_t<FORMAT == SOFTQAM_OUTPUT_U8, no_arguments, array_of<softqam_code_block_parts>>;
-typedef array_of<softqam_pairs> pair_arguments;
+typedef array_of<softqam_extras> extras_arguments;
 
-static_assert(sizeof(softqam_segment_launch) + 16 +
+static_assert(sizeof(softqam_common_argument) + 16 +
                           MAX_SEGMENTS * (sizeof(softqam_resolved_segment) + sizeof(softqam_code_block_parts) +
-                                          sizeof(softqam_pairs) + sizeof(unsigned)) <=
+                                          sizeof(softqam_extras) + sizeof(unsigned)) <=
                       4096 &&
-                  sizeof(softqam_u8_table) + sizeof(softqam_segment_launch) + 16 +
+                  sizeof(softqam_u8_table) + sizeof(softqam_common_argument) + 16 +
                           MAX_SEGMENTS *
-                              (sizeof(softqam_resolved_segment) + sizeof(softqam_pairs) + sizeof(unsigned)) <=
+                              (sizeof(softqam_resolved_segment) + sizeof(softqam_extras) + sizeof(unsigned)) <=
                       4096,
               "a kernel's arguments are limited");
 
@@ -109,18 +109,18 @@ struct block_index {
 
 /* Finds the segment of a block among those that are arguments: the last one that begins at this block or before. */
 static __device__ __forceinline__ block_index find_segment(const array_of<unsigned> &first_blocks,
-                                                           const softqam_segment_launch &launch)
+                                                           const softqam_common_argument &common)
 {
     unsigned low = 0;
-    unsigned high = launch.n_segments;
+    unsigned high = common.n_segments;
     while (high - low > 1) {
         const unsigned middle = (low + high) / 2;
-        if (first_blocks.at[middle] <= blockIdx.x)
+        if (first_blocks.item[middle] <= blockIdx.x)
             low = middle;
         else
             high = middle;
     }
-    return {low, static_cast<size_t>(blockIdx.x - first_blocks.at[low])};
+    return {low, static_cast<size_t>(blockIdx.x - first_blocks.item[low])};
 }
 
 /* The symbols of a segment that a block works on. */
@@ -134,28 +134,28 @@ struct block_span {
 /* Returns the span of the segment's block `number`. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ block_span block_span_of(const softqam_resolved_segment &segment,
-                                                           const softqam_segment_launch &launch, size_t number)
+                                                           const softqam_common_argument &common, size_t number)
 {
     enum { MANY_ITERATIONS = 4 };
-    const unsigned of_block = softqam_block_symbols(launch.block_iterations, segment.source.n_layers);
+    const unsigned of_block = softqam_block_symbols(common.block_iterations, segment.source.n_layers);
     block_span span;
     span.first = number * of_block;
     span.n_symbols = span.first < segment.n_symbols
                          ? static_cast<unsigned>(min(segment.n_symbols - span.first, of_block + size_t{0}))
                          : 0;
     span.is_descrambled = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.is_descrambled;
-    span.is_written_by_one = span.is_descrambled && launch.block_iterations < MANY_ITERATIONS * BLOCK_WARPS;
+    span.is_written_by_one = span.is_descrambled && common.block_iterations < MANY_ITERATIONS * BLOCK_WARPS;
     return span;
 }
 
 /* Writes the scrambling sequence for a span. */
-static __device__ __forceinline__ void write_sequence(segment_block &block, const softqam_placement &placement,
+static __device__ __forceinline__ void write_sequence(segment_memory &shared, const softqam_placement &placement,
                                                       const block_span &span)
 {
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
     if (span.is_descrambled)
-        write_block_gold(block.sequence, (span.n_symbols * bits + 31) / 32, !span.is_written_by_one, placement.c_init,
-                         (placement.position + span.first) * bits);
+        write_block_gold(shared.sequence, (span.n_symbols * bits + 31) / 32, !span.is_written_by_one, placement.c_init,
+                         (placement.scrambled_symbol + span.first) * bits);
 }
 
 /* Barriers at which not all warps of a block wait: at the first one all but the last warp, at the second one the last
@@ -165,28 +165,28 @@ enum { OTHER_WARPS_BARRIER = 1, LAST_WARP_BARRIER };
 /* Copies a segment of a kernel's arguments to shared memory, and writes its table and its scrambling sequence. If one
  * warp writes the sequence, it reads only the arguments, so it does not wait for the others. */
 template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS>
-static __device__ __forceinline__ void open_segment(segment_block &block, const softqam_resolved_segment &segment,
+static __device__ __forceinline__ void open_segment(segment_memory &shared, const softqam_resolved_segment &segment,
                                                     const block_span &span, const u8_table_argument<FORMAT> &u8_table)
 {
     enum { OTHERS = BLOCK_THREADS - WARP_THREADS, WORDS = sizeof segment / sizeof(uint32_t) };
     static_assert(sizeof segment % sizeof(uint32_t) == 0 && WORDS + 0 <= OTHERS + 0, "a thread for each word");
     if (span.is_written_by_one && threadIdx.x >= OTHERS) {
-        write_table<FORMAT, ONLY>(block, segment.placement.modulation, u8_table);
-        write_sequence(block, segment.placement, span);
+        write_table<FORMAT, ONLY>(shared, segment.placement.modulation, u8_table);
+        write_sequence(shared, segment.placement, span);
         asm volatile("bar.sync %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
         return;
     }
     const uint32_t word =
         threadIdx.x < WORDS ? reinterpret_cast<const uint32_t *>(&as_memory(segment))[threadIdx.x] : 0;
-    write_table<FORMAT, ONLY>(block, segment.placement.modulation, u8_table);
+    write_table<FORMAT, ONLY>(shared, segment.placement.modulation, u8_table);
     if (threadIdx.x < WORDS)
-        reinterpret_cast<uint32_t *>(&block.segment)[threadIdx.x] = word;
+        reinterpret_cast<uint32_t *>(&shared.segment)[threadIdx.x] = word;
     if (span.is_written_by_one) {
         asm volatile("bar.sync %0, %1;" ::"n"(OTHER_WARPS_BARRIER + 0), "n"(OTHERS + 0) : "memory");
         asm volatile("bar.arrive %0, %1;" ::"n"(LAST_WARP_BARRIER + 0), "n"(BLOCK_THREADS + 0) : "memory");
         return;
     }
-    write_sequence(block, segment.placement, span);
+    write_sequence(shared, segment.placement, span);
     __syncthreads();
 }
 

@@ -5,24 +5,25 @@
 
 template <softqam_output_format FORMAT>
 static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
-    segment_kernel(const __grid_constant__ softqam_segment_launch launch,
+    segment_kernel(const __grid_constant__ softqam_common_argument common,
                    const __grid_constant__ segment_arguments segments,
                    const __grid_constant__ array_of<unsigned> first_blocks,
                    const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
-    __shared__ segment_block block;
+    __shared__ segment_memory shared;
     let_next_kernel_begin();
     if (threadIdx.x == 0)
-        block.input_format = launch.input_format;
-    const block_index index = find_segment(first_blocks, launch);
-    const softqam_resolved_segment &segment = segments.at[index.segment];
-    const block_span span = block_span_of<FORMAT>(segment, launch, index.number);
-    open_segment<FORMAT>(block, segment, span, u8_table);
-    demodulate_block<FORMAT, NO_PAIRS>(block, launch, span, u8_table);
+        shared.input_format = common.input_format;
+    const block_index index = find_segment(first_blocks, common);
+    const softqam_resolved_segment &segment = segments.item[index.segment];
+    const block_span span = block_span_of<FORMAT>(segment, common, index.number);
+    open_segment<FORMAT>(shared, segment, span, u8_table);
+    demodulate_block<FORMAT, NO_JOINT>(shared, common, span, u8_table);
 }
 
 const void *softqam_segment_kernel(softqam_output_format format)
 {
     return with_format(
-        format, [](auto of) { return reinterpret_cast<const void *>(segment_kernel<decltype(of)::value>); });
+        format,
+        [](auto constant) { return reinterpret_cast<const void *>(segment_kernel<decltype(constant)::value>); });
 }

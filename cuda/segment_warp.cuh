@@ -12,9 +12,9 @@
 /* The symbols of the block's segment that a warp demodulates. */
 struct warp_span {
     size_t first;
-    unsigned before; /* symbols of the block before the first one */
-    int n;           /* symbols up to the end of the last iteration; 0 or less: none */
-    unsigned stride; /* from an iteration to the warp's next one, in iterations */
+    unsigned n_before; /* symbols of the block before the first one */
+    int n;             /* symbols up to the end of the last iteration; 0 or less: none */
+    unsigned stride;   /* from an iteration to the warp's next one, in iterations */
 };
 
 /* The place of the values of a codeword's symbol, and of the symbols after it up to the end of its code block. */
@@ -47,19 +47,19 @@ template <int VALUE_NBYTES>
 static __device__ __noinline__ void copy_to_values(unsigned char *out, uint32_t staged_address, unsigned nbytes)
 {
     const uint32_t *staged = static_cast<const uint32_t *>(__cvta_shared_to_generic(staged_address));
-    const unsigned beyond = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* a word's begin */
-    const unsigned back = beyond > 0 ? 1 : 0;
-    for (unsigned word = threadIdx.x % WARP_THREADS; 4 * word < nbytes + beyond; word += WARP_THREADS) {
-        const int at = static_cast<int>(4 * word - beyond);
+    const unsigned past = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* a word's begin */
+    const unsigned back = past > 0 ? 1 : 0;
+    for (unsigned word = threadIdx.x % WARP_THREADS; 4 * word < nbytes + past; word += WARP_THREADS) {
+        const int offset = static_cast<int>(4 * word - past);
         const uint32_t *from = staged + word - back;
-        const uint32_t bytes = VALUE_NBYTES == 4 ? from[0] : __funnelshift_r(from[0], from[1], 8 * (4 - beyond) % 32);
-        if (at >= 0 && at + 4 <= static_cast<int>(nbytes)) {
-            *reinterpret_cast<uint32_t *>(out + at) = bytes;
+        const uint32_t bytes = VALUE_NBYTES == 4 ? from[0] : __funnelshift_r(from[0], from[1], 8 * (4 - past) % 32);
+        if (offset >= 0 && offset + 4 <= static_cast<int>(nbytes)) {
+            *reinterpret_cast<uint32_t *>(out + offset) = bytes;
             continue;
         }
         for (int k = 0; k < 4; k += VALUE_NBYTES)
-            if (at + k >= 0 && at + k < static_cast<int>(nbytes))
-                store_value<VALUE_NBYTES>(out + at + k, bytes >> 8 * k);
+            if (offset + k >= 0 && offset + k < static_cast<int>(nbytes))
+                store_value<VALUE_NBYTES>(out + offset + k, bytes >> 8 * k);
     }
 }
 
@@ -77,7 +77,7 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
                                   : 1
     };
 
-    segment_block &block;
+    segment_memory &shared;
     /* The warp's next symbol, if values go in symbol order without a codeword. Else each thread has its own
      * destination, its next symbol's first value, which is NULL if its code block is dropped. */
     unsigned char *out;
@@ -88,7 +88,7 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
 
     __device__ __forceinline__ void open(size_t first)
     {
-        const softqam_placement &placement = block.segment.placement;
+        const softqam_placement &placement = shared.segment.placement;
         const unsigned lane = threadIdx.x % WARP_THREADS;
         symbol = placement.codeword_symbol + static_cast<uint32_t>(first) + lane;
         code_block_end = UINT32_MAX;
@@ -108,7 +108,7 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
     /* Finds the code block of this thread's next symbol. */
     __device__ __forceinline__ void open_code_block()
     {
-        const code_block_values found = find_code_block_values(block.segment.placement, symbol, BITS, VALUE);
+        const code_block_values found = find_code_block_values(shared.segment.placement, symbol, BITS, VALUE);
         out = found.out;
         bit_nbytes = found.bit_nbytes;
         code_block_end = found.end;
@@ -128,11 +128,11 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
             if (is_mine)
                 store_symbol<NBYTES, WIDTH>(out + lane * NBYTES, values);
         } else {
-            unsigned char *staged = reinterpret_cast<unsigned char *>(block.staged[threadIdx.x / WARP_THREADS] + 1);
+            unsigned char *staged = reinterpret_cast<unsigned char *>(shared.staged[threadIdx.x / WARP_THREADS] + 1);
             __syncwarp();
             store_symbol<NBYTES, (WIDTH < 4 ? WIDTH : 4)>(staged + lane * NBYTES, values);
             __syncwarp();
-            copy_to_values<VALUE>(out, shared_address(block.staged[threadIdx.x / WARP_THREADS] + 1, 0), n * NBYTES);
+            copy_to_values<VALUE>(out, shared_address(shared.staged[threadIdx.x / WARP_THREADS] + 1, 0), n * NBYTES);
         }
     }
 
@@ -149,39 +149,39 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
 
 /* A warp demodulates its symbols of the block's segment, or counts their statistics, or both. */
 template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED, count_mode COUNTING>
-static __device__ __forceinline__ void demodulate_warp(segment_block &block, const softqam_llr_limit &limit,
+static __device__ __forceinline__ void demodulate_warp(segment_memory &shared, const softqam_llr_limit &limit,
                                                        const warp_span &span, const u8_table_argument<FORMAT> &u8_table)
 {
     const int lane = static_cast<int>(threadIdx.x % WARP_THREADS);
-    const int n_symbols = static_cast<int>(softqam_warp_symbols(block.segment.source.n_layers));
+    const int n_symbols = static_cast<int>(softqam_warp_symbols(shared.segment.source.n_layers));
     const int stride = static_cast<int>(span.stride) * n_symbols;
-    const int position = lane < n_symbols ? lane : INT_MAX;
-    thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols = {block};
-    symbols.open(span.first + min(lane, n_symbols - 1), span.before + lane, span.stride);
-    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != PAIR_SOURCE && COUNTING == NO_COUNTS)
+    const int lane_symbol = lane < n_symbols ? lane : INT_MAX;
+    thread_symbols<FORMAT, M, KIND, IS_DESCRAMBLED> symbols = {shared};
+    symbols.open(span.first + min(lane, n_symbols - 1), span.n_before + lane, span.stride);
+    if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != JOINT_SOURCE && COUNTING == NO_COUNTS)
         symbols.is_descrambled = true;
-    if (block.segment.placement.block_buffers) /* pointers in memory */
+    if (shared.segment.placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
-    warp_output<FORMAT, M> output = {block};
+    warp_output<FORMAT, M> output = {shared};
     output.open(span.first);
     const float *noise_of_all = symbols.source.noise;
     wait_for_previous_kernel();
     symbols.next = {};
-    symbols.load(position < span.n);
+    symbols.load(lane_symbol < span.n);
     __syncthreads(); /* table and sequence are written */
-    const auto table = block.table<FORMAT, M>().read(u8_table);
+    const auto table = shared.table<FORMAT, M>().read(u8_table);
     symbols.set_noise(noise_of_all, limit);
-    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE, true> counter = {limit, block.segment.placement.steps_per_nat};
-    uint32_t of_codeword = block.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + lane;
+    symbol_counter<FORMAT, M, KIND != JOINT_SOURCE, true> counter = {limit, shared.segment.placement.steps_per_nat};
+    uint32_t of_codeword = shared.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + lane;
 #pragma unroll 1
     for (int left = span.n; left > 0; left -= stride) {
-        const auto values = symbols.demodulate(table, limit, position < left - stride, stride);
+        const auto values = symbols.demodulate(table, limit, lane_symbol < left - stride, stride);
         if constexpr (COUNTING != NO_COUNTS) {
-            counter.count_next(symbols, values, position < left && output.out, of_codeword);
+            counter.count_next(symbols, values, lane_symbol < left && output.out, of_codeword);
             of_codeword += stride;
         }
         if (COUNTING != ONLY_COUNTS)
-            output.store(static_cast<unsigned>(min(left, n_symbols)), position < left, values);
+            output.store(static_cast<unsigned>(min(left, n_symbols)), lane_symbol < left, values);
         output.advance(static_cast<unsigned>(stride));
     }
     if constexpr (COUNTING != NO_COUNTS)
@@ -199,39 +199,39 @@ static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, u
 
 /* Returns a warp's part of a block's symbols. */
 template <count_mode COUNTING>
-static __device__ __forceinline__ warp_span warp_span_of(const segment_block &block,
-                                                         const softqam_segment_launch &launch, const block_span &span)
+static __device__ __forceinline__ warp_span warp_span_of(const segment_memory &shared,
+                                                         const softqam_common_argument &common, const block_span &span)
 {
-    const unsigned n_layers = block.segment.source.n_layers;
-    const unsigned stride = iteration_stride<COUNTING>(n_layers, block.input_format);
-    const unsigned apart = stride == 1 ? softqam_block_symbols(launch.block_iterations, n_layers) / BLOCK_WARPS
+    const unsigned n_layers = shared.segment.source.n_layers;
+    const unsigned stride = iteration_stride<COUNTING>(n_layers, shared.input_format);
+    const unsigned apart = stride == 1 ? softqam_block_symbols(common.block_iterations, n_layers) / BLOCK_WARPS
                                        : softqam_warp_symbols(n_layers);
-    const unsigned before = threadIdx.x / WARP_THREADS * apart;
-    const int n_left = static_cast<int>(span.n_symbols - before);
+    const unsigned n_before = threadIdx.x / WARP_THREADS * apart;
+    const int n_left = static_cast<int>(span.n_symbols - n_before);
     const int n_warp = stride == 1 ? min(n_left, static_cast<int>(apart)) : n_left;
-    return {span.first + before, before, n_warp, stride};
+    return {span.first + n_before, n_before, n_warp, stride};
 }
 
 /* Demodulates a block's symbols of its segment, which has no soft buffers. */
-template <softqam_output_format FORMAT, segment_set PAIRS, int ONLY = ANY_AXIS_BITS, count_mode COUNTING = NO_COUNTS>
-static __device__ __forceinline__ void demodulate_block(segment_block &block, const softqam_segment_launch &launch,
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY = ANY_AXIS_BITS, count_mode COUNTING = NO_COUNTS>
+static __device__ __forceinline__ void demodulate_block(segment_memory &shared, const softqam_common_argument &common,
                                                         const block_span &span,
                                                         const u8_table_argument<FORMAT> &u8_table)
 {
-    const warp_span own = warp_span_of<COUNTING>(block, launch, span);
+    const warp_span own = warp_span_of<COUNTING>(shared, common, span);
     const auto demodulate = [&](auto axis_bits, auto source) {
         constexpr bool HAS_LLRS = FORMAT != SOFTQAM_OUTPUT_U8 && COUNTING != ONLY_COUNTS;
         constexpr int M = decltype(axis_bits)::value;
         constexpr source_kind KIND = decltype(source)::value;
         if constexpr (COUNTING != NO_COUNTS) /* one instance is enough */
-            demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(block, launch.limit, own, u8_table);
-        else if (HAS_LLRS && (KIND == GAIN_SOURCE || KIND == PAIR_SOURCE || block.segment.placement.is_descrambled))
-            demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(block, launch.limit, own, u8_table);
+            demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(shared, common.limit, own, u8_table);
+        else if (HAS_LLRS && (KIND == GAIN_SOURCE || KIND == JOINT_SOURCE || shared.segment.placement.is_descrambled))
+            demodulate_warp<FORMAT, M, KIND, HAS_LLRS, COUNTING>(shared, common.limit, own, u8_table);
         else
-            demodulate_warp<FORMAT, M, KIND, false, COUNTING>(block, launch.limit, own, u8_table);
+            demodulate_warp<FORMAT, M, KIND, false, COUNTING>(shared, common.limit, own, u8_table);
     };
-    with_axis_bits<FORMAT, ONLY>(block.segment.placement.modulation, [&](auto axis_bits) {
-        with_source<FORMAT, PAIRS>(block, [&](auto source) { demodulate(axis_bits, source); });
+    with_axis_bits<FORMAT, ONLY>(shared.segment.placement.modulation, [&](auto axis_bits) {
+        with_source<FORMAT, SEGMENTS>(shared, [&](auto source) { demodulate(axis_bits, source); });
     });
 }
 

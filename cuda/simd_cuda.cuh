@@ -45,7 +45,7 @@ typedef struct vec_u8_row {
 typedef struct vec_u8_table {
     float middle_address; /* middle between this thread's copies of the two middle rows */
     float address_scale;  /* bytes of table per unit of the level */
-    float steps[U8_AXIS_BITS];
+    float halvings[U8_AXIS_BITS];
 } vec_u8_table;
 
 /* The tables of LLRs. Tables of one row or two are operands of instructions. Tables of four and of eight rows lie in

@@ -35,7 +35,7 @@ template <int VALUE, int N> struct neighbours {
     {
 #pragma unroll
         for (int w = 0; w < WORDS; w++)
-            word[w] = sum.of(before.word[w], word[w]);
+            word[w] = sum.add(before.word[w], word[w]);
     }
 
     /* Takes bit k's values from those of each symbol. */
@@ -66,9 +66,9 @@ template <int VALUE, int N> struct neighbours {
  * softqam_neighbours() knows. */
 template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
-    typedef packed_values<symbol_size<FORMAT, M>::WORDS> values;
+    typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
 
-    unsigned char *buffer;             /* the code block's soft buffer; NULL: LLRs go nowhere */
+    unsigned char *values;             /* the code block's soft buffer; NULL: LLRs go nowhere */
     uint32_t position[BITS];           /* where each bit's first value goes */
     neighbours<VALUE, N> before[BITS]; /* what is there, if LLRs are added */
 
@@ -76,16 +76,16 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     __device__ __forceinline__ void open(const softqam_placement &placement, uint32_t symbol)
     {
         const softqam_code_block found = softqam_code_block_at(&placement.blocks, symbol);
-        const softqam_soft_buffer circle = placement.buffer;
-        buffer = softqam_code_block_values(&placement, &found);
+        const softqam_soft_buffer buffer = placement.buffer;
+        values = softqam_code_block_values(&placement, &found);
 #pragma unroll
         for (int k = 0; k < BITS; k++)
-            position[k] = softqam_soft_run_at(&circle, k * found.n_symbols + symbol - found.first).first;
+            position[k] = softqam_soft_run_at(&buffer, k * found.n_symbols + symbol - found.first).first;
     }
 
     __device__ __forceinline__ unsigned char *place(int k) const
     {
-        unsigned char *at = buffer + size_t{position[k]} * VALUE;
+        unsigned char *at = values + size_t{position[k]} * VALUE;
         is_in_global_memory(at);
         return at;
     }
@@ -93,7 +93,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     /* Loads what LLRs will be added to, early and all at once. */
     __device__ __forceinline__ void load()
     {
-        if (!buffer)
+        if (!values)
             return;
 #pragma unroll
         for (int k = 0; k < BITS; k++)
@@ -101,9 +101,9 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     }
 
     /* Stores the symbols' values, or adds them to those that have been loaded. */
-    __device__ __forceinline__ void store(const values (&symbols)[N]) const
+    __device__ __forceinline__ void store(const packed (&symbols)[N]) const
     {
-        if (!buffer)
+        if (!values)
             return;
 #pragma unroll
         for (int k = 0; k < BITS; k++) {
@@ -113,9 +113,9 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
         }
     }
 
-    __device__ __forceinline__ void add(const values (&symbols)[N], const soft_sum<FORMAT> &sum) const
+    __device__ __forceinline__ void add(const packed (&symbols)[N], const soft_sum<FORMAT> &sum) const
     {
-        if (!buffer)
+        if (!values)
             return;
 #pragma unroll
         for (int k = 0; k < BITS; k++) {
@@ -129,7 +129,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     /* Prefetches what load() will load into the second cache. */
     __device__ __forceinline__ void prefetch() const
     {
-        if (buffer)
+        if (values)
 #pragma unroll
             for (int k = 0; k < BITS; k++)
                 asm volatile("prefetch.global.L2 [%0];" ::"l"(place(k)));

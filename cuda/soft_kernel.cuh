@@ -12,28 +12,28 @@
 enum { SOFT_BLOCKS = 7 };
 
 /* Thread blocks likewise, for the kernels that demap layers in pairs, which keep columns of points. */
-enum { PAIR_BLOCKS = 5 };
+enum { JOINT_BLOCKS = 5 };
 
 /* Code blocks. */
 
 /* A thread writes the block's work for a span of a code block. The zeros and fillers are shared by all symbols that the
  * segment has of the code block, if it has the first one. */
 template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void open_work(soft_block &block, const softqam_code_block &found,
+static __device__ __forceinline__ void open_work(soft_memory &shared, const softqam_code_block &found,
                                                  const soft_span &span)
 {
-    const softqam_placement &placement = block.segment.placement;
+    const softqam_placement &placement = shared.segment.placement;
     const uint32_t first = placement.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
     if (placement.block_buffers) /* pointers in memory */
         wait_for_previous_kernel();
     const softqam_soft_buffer &buffer = placement.buffer;
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
-    soft_work &work = block.work;
+    soft_work &work = shared.work;
     work.buffer = buffer;
     work.values = softqam_code_block_values(&placement, &found);
     work.n_symbols = found.n_symbols;
     work.first = first;
-    work.adds = placement.combines;
+    work.combines = placement.combines;
     work.fill_first = work.fill_end = 0;
     work.fill.first_zero = found.n_symbols * bits;
     work.fill.n_zeros = buffer.n_data - work.fill.first_zero;
@@ -42,7 +42,7 @@ static __device__ __forceinline__ void open_work(soft_block &block, const softqa
     if (placement.combines || placement.codeword_symbol > found.first)
         return;
     const uint32_t n_shared = static_cast<uint32_t>(
-        min(uint64_t{found.n_symbols}, placement.codeword_symbol + block.segment.n_symbols - found.first));
+        min(uint64_t{found.n_symbols}, placement.codeword_symbol + shared.segment.n_symbols - found.first));
     const uint32_t n_values = work.fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data;
     const uint64_t each = n_values / n_shared + 1;
     work.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
@@ -59,29 +59,29 @@ struct soft_task {
 };
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
-template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
-static __device__ __forceinline__ void demodulate_code_blocks(soft_block &block, const softqam_segment_launch &launch,
-                                                              const soft_task &task)
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+static __device__ __forceinline__ void
+demodulate_code_blocks(soft_memory &shared, const softqam_common_argument &common, const soft_task &task)
 {
     const soft_span span = {task.span.first, static_cast<int>(task.span.n_symbols)};
     if (threadIdx.x == 0)
-        open_work<FORMAT>(block, task.found, span);
-    demodulate_soft_span<FORMAT, PAIRS, M, COUNTING>(block, launch, span);
+        open_work<FORMAT>(shared, task.found, span);
+    demodulate_soft_span<FORMAT, SEGMENTS, M, COUNTING>(shared, common, span);
 }
 
 /* Demodulates a thread block's symbols of a segment, of which table and sequence are written, and counts them. */
-template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
-static __device__ __forceinline__ void demodulate_task(soft_block &block, const softqam_segment_launch &launch,
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+static __device__ __forceinline__ void demodulate_task(soft_memory &shared, const softqam_common_argument &common,
                                                        const soft_task &task, const u8_table_argument<FORMAT> &u8_table)
 {
     if (!task.has_soft) {
-        demodulate_block<FORMAT, PAIRS, M, COUNTING>(block, launch, task.span, u8_table);
+        demodulate_block<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task.span, u8_table);
         if constexpr (COUNTING != NO_COUNTS) {
             wait_for_symbol_threads();
-            add_counts_to(block.pairs.statistics);
+            add_counts_to(shared.extras.statistics);
         }
     } else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        demodulate_code_blocks<FORMAT, PAIRS, M, COUNTING>(block, launch, task);
+        demodulate_code_blocks<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task);
     }
 }
 
@@ -99,21 +99,21 @@ static __device__ __forceinline__ uint32_t quotient_of(uint32_t number, uint32_t
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, const softqam_resolved_segment &segment,
                                                                const softqam_code_block_parts &parts,
-                                                               const softqam_segment_launch &launch)
+                                                               const softqam_common_argument &common)
 {
     const softqam_placement &placement = segment.placement;
     const auto number = static_cast<uint32_t>(task.index.number);
     const uint32_t of_segment = quotient_of(number, parts.n_parts, parts.reciprocal);
     task.found = softqam_code_block_nth(&placement.blocks, parts.first + of_segment);
     const softqam_code_block &found = task.found;
-    const uint64_t before = uint64_t{number - of_segment * parts.n_parts} * parts.n_symbols;
-    const uint32_t begin = found.first + static_cast<uint32_t>(before);
+    const uint64_t n_before = uint64_t{number - of_segment * parts.n_parts} * parts.n_symbols;
+    const uint32_t begin = found.first + static_cast<uint32_t>(n_before);
     const uint32_t n =
-        before < found.n_symbols ? min(parts.n_symbols, found.n_symbols - static_cast<uint32_t>(before)) : 0;
+        n_before < found.n_symbols ? min(parts.n_symbols, found.n_symbols - static_cast<uint32_t>(n_before)) : 0;
     /* A codeword has less than 2^32 symbols. */
     const uint32_t first = max(placement.codeword_symbol, begin);
     const uint32_t end = min(placement.codeword_symbol + static_cast<uint32_t>(segment.n_symbols), begin + n);
-    task.span = block_span_of<FORMAT>(segment, launch, 0);
+    task.span = block_span_of<FORMAT>(segment, common, 0);
     task.span.first = first - placement.codeword_symbol;
     task.span.n_symbols = end > first ? static_cast<unsigned>(end - first) : 0;
 }
@@ -122,83 +122,83 @@ static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, 
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ bool find_task(soft_task &task, const softqam_resolved_segment &segment,
                                                  const softqam_code_block_parts *parts,
-                                                 const softqam_segment_launch &launch)
+                                                 const softqam_common_argument &common)
 {
     task.has_soft = FORMAT != SOFTQAM_OUTPUT_U8 && segment.placement.has_soft_buffers;
-    task.span = block_span_of<FORMAT>(segment, launch, task.index.number);
+    task.span = block_span_of<FORMAT>(segment, common, task.index.number);
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
         if (task.has_soft && !segment.placement.is_repeated)
-            find_part_of_code_block<FORMAT>(task, segment, *parts, launch);
+            find_part_of_code_block<FORMAT>(task, segment, *parts, common);
     return task.span.n_symbols > 0;
 }
 
 /* A kernel's segments. */
 template <softqam_output_format FORMAT> struct soft_arguments {
-    const softqam_segment_launch &launch;
+    const softqam_common_argument &common;
     const segment_arguments &segments;
     const part_arguments<FORMAT> &parts;
-    const pair_arguments &pairs;
+    const extras_arguments &extras;
     const array_of<unsigned> &first_blocks;
 };
 
 /* Finds and prepares a thread block's share of a kernel's segments. Returns false if it has none. */
 template <softqam_output_format FORMAT, int M>
-static __device__ __forceinline__ bool open_task(soft_task &task, soft_block &block,
+static __device__ __forceinline__ bool open_task(soft_task &task, soft_memory &shared,
                                                  const soft_arguments<FORMAT> &arguments,
                                                  const u8_table_argument<FORMAT> &u8_table)
 {
-    task.index = find_segment(arguments.first_blocks, arguments.launch);
-    const softqam_resolved_segment &segment = arguments.segments.at[task.index.segment];
+    task.index = find_segment(arguments.first_blocks, arguments.common);
+    const softqam_resolved_segment &segment = arguments.segments.item[task.index.segment];
     const softqam_code_block_parts *parts = nullptr;
     if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
-        parts = &arguments.parts.at[task.index.segment];
+        parts = &arguments.parts.item[task.index.segment];
     if (threadIdx.x == 0)
-        block.input_format = arguments.launch.input_format;
-    if (!find_task<FORMAT>(task, segment, parts, arguments.launch))
+        shared.input_format = arguments.common.input_format;
+    if (!find_task<FORMAT>(task, segment, parts, arguments.common))
         return false;
-    copy_words(block.pairs, arguments.pairs.at[task.index.segment]);
-    open_segment<FORMAT, M>(block, segment, task.span, u8_table);
+    copy_words(shared.extras, arguments.extras.item[task.index.segment]);
+    open_segment<FORMAT, M>(shared, segment, task.span, u8_table);
     return true;
 }
 
 /* Demodulates segments of one modulation without repetition. */
-template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
-static __global__ void __launch_bounds__(BLOCK_THREADS, PAIRS == ONLY_PAIRS ? PAIR_BLOCKS : SOFT_BLOCKS)
-    soft_kernel(const __grid_constant__ softqam_segment_launch launch,
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+static __global__ void __launch_bounds__(BLOCK_THREADS, SEGMENTS == ONLY_JOINT ? JOINT_BLOCKS : SOFT_BLOCKS)
+    soft_kernel(const __grid_constant__ softqam_common_argument common,
                 const __grid_constant__ segment_arguments segments,
-                const __grid_constant__ part_arguments<FORMAT> parts, const __grid_constant__ pair_arguments pairs,
+                const __grid_constant__ part_arguments<FORMAT> parts, const __grid_constant__ extras_arguments extras,
                 const __grid_constant__ array_of<unsigned> first_blocks,
                 const __grid_constant__ u8_table_argument<FORMAT> u8_table)
 {
-    __shared__ soft_block block;
+    __shared__ soft_memory shared;
     soft_task task = {};
     let_next_kernel_begin();
     if constexpr (COUNTING != NO_COUNTS)
-        open_counts<FORMAT>(segments.at[find_segment(first_blocks, launch).segment].placement.steps_per_nat);
-    if (!open_task<FORMAT, M>(task, block, {launch, segments, parts, pairs, first_blocks}, u8_table))
+        open_counts<FORMAT>(segments.item[find_segment(first_blocks, common).segment].placement.steps_per_nat);
+    if (!open_task<FORMAT, M>(task, shared, {common, segments, parts, extras, first_blocks}, u8_table))
         return;
-    demodulate_task<FORMAT, PAIRS, M, COUNTING>(block, launch, task, u8_table);
+    demodulate_task<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task, u8_table);
 }
 
-template <softqam_output_format FORMAT, segment_set PAIRS, int M> static const void *soft_kernel_of(bool counts)
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M> static const void *soft_kernel_of(bool counts)
 {
-    return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS, M, COUNTS>)
-                  : reinterpret_cast<const void *>(soft_kernel<FORMAT, PAIRS, M, NO_COUNTS>);
+    return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, M, COUNTS>)
+                  : reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, M, NO_COUNTS>);
 }
 
-template <softqam_output_format FORMAT> static const void *soft_kernel_of(int axis_bits, bool has_pairs, bool counts)
+template <softqam_output_format FORMAT> static const void *soft_kernel_of(int axis_bits, bool is_joint, bool counts)
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
-        return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, NO_PAIRS, 4, COUNTS>) : nullptr;
+        return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, NO_JOINT, 4, COUNTS>) : nullptr;
     else
         return with_kernel_bits(
             axis_bits,
             [&](auto bits) -> const void * {
                 constexpr int M = decltype(bits)::value;
                 if constexpr (M > 0)
-                    if (has_pairs)
-                        return soft_kernel_of<FORMAT, ONLY_PAIRS, M>(counts);
-                return has_pairs ? nullptr : soft_kernel_of<FORMAT, NO_PAIRS, M>(counts);
+                    if (is_joint)
+                        return soft_kernel_of<FORMAT, ONLY_JOINT, M>(counts);
+                return is_joint ? nullptr : soft_kernel_of<FORMAT, NO_JOINT, M>(counts);
             });
 }
 

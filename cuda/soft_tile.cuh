@@ -17,16 +17,16 @@ struct soft_work {
     soft_fill fill;
     uint32_t fill_first; /* the zeros and fillers that are this thread block's */
     uint32_t fill_end;
-    bool adds;
+    bool combines;
 };
 
 /* Shared memory of a thread block that works on soft buffers. */
-struct soft_block : segment_block {
+struct soft_memory : segment_memory {
     soft_work work;
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: the data position of each plane's first value */
 };
 
-/* Symbols of the block's segment, all of one code block; block.work is written before the next barrier. */
+/* Symbols of the block's segment, all of one code block; shared.work is written before the next barrier. */
 struct soft_span {
     size_t first;
     int n;
@@ -62,13 +62,13 @@ static __device__ __forceinline__ void prefetch_tile(const soft_work &work, cons
     const unsigned plane = thread / THREADS;
     const softqam_soft_run run = softqam_soft_run_at(&work.buffer, plane * work.n_symbols + stage.first);
     const uint32_t last = (min(run.n, stage.n_symbols) - 1) * VALUE;
-    const uint32_t at = thread % THREADS * LINE_NBYTES;
-    if (plane < BITS && at < last + LINE_NBYTES)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(at, last)));
+    const uint32_t offset = thread % THREADS * LINE_NBYTES;
+    if (plane < BITS && offset < last + LINE_NBYTES)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(work.values + size_t{run.first} * VALUE + min(offset, last)));
 }
 
 /* Stores or adds a tile's values. Half a warp at a time has a plane, or a part of one. */
-template <softqam_output_format FORMAT, int BITS, bool ADDS>
+template <softqam_output_format FORMAT, int BITS, bool COMBINES>
 static __device__ __forceinline__ void store_tile(const soft_work &work, const soft_stage &stage,
                                                   const soft_sum<FORMAT> &sum)
 {
@@ -91,17 +91,17 @@ static __device__ __forceinline__ void store_tile(const soft_work &work, const s
         const uint32_t misaligned =
             (static_cast<uint32_t>(reinterpret_cast<uintptr_t>(values)) + run.first * VALUE) % VECTOR_NBYTES;
         const uint32_t from = stage.address + plane * stage.pitch + misaligned;
-        uint32_t at = begin;
-        if (at > 0)
-            run = softqam_soft_run_at(&buffer, of_plane + at);
+        uint32_t n_done = begin;
+        if (n_done > 0)
+            run = softqam_soft_run_at(&buffer, of_plane + n_done);
         for (;;) {
-            const uint32_t n = min(run.n, end - at);
-            place_run<FORMAT, ADDS>(values + size_t{run.first} * VALUE, from + at * VALUE, n * VALUE,
-                                    threadIdx.x % HALF_WARP, sum);
-            at += n;
-            if (at >= end)
+            const uint32_t n = min(run.n, end - n_done);
+            place_run<FORMAT, COMBINES>(values + size_t{run.first} * VALUE, from + n_done * VALUE, n * VALUE,
+                                        threadIdx.x % HALF_WARP, sum);
+            n_done += n;
+            if (n_done >= end)
                 break;
-            run = softqam_soft_run_at(&buffer, of_plane + at);
+            run = softqam_soft_run_at(&buffer, of_plane + n_done);
         }
     }
 }
@@ -111,9 +111,8 @@ template <softqam_output_format FORMAT, int M> struct tile_size {
     enum {
         BITS = symbol_size<FORMAT, M>::BITS,
         VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES,
-        MOST_ROWS = (SOFT_STAGE_NBYTES - 16 - 16 * BITS) / (BITS * VALUE * BLOCK_THREADS),
-        ROWS =
-            MOST_ROWS < MOST_WARP_ITERATIONS ? MOST_ROWS + 0 : MOST_WARP_ITERATIONS + 0, /* rows of a symbol a thread */
+        MAX_ROWS = (SOFT_STAGE_NBYTES - 16 - 16 * BITS) / (BITS * VALUE * BLOCK_THREADS),
+        ROWS = MAX_ROWS < MAX_WARP_ITERATIONS ? MAX_ROWS + 0 : MAX_WARP_ITERATIONS + 0, /* rows of a symbol a thread */
         PITCH = ROWS * BLOCK_THREADS * VALUE + 16
     };
     static_assert(ROWS >= 1 && BITS * PITCH + 16 <= SOFT_STAGE_NBYTES, "a tile is staged");
@@ -135,60 +134,61 @@ static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], c
         plane_at[k] = address + k * size::PITCH + __shfl_sync(0xffffffffu, misaligned, k);
 }
 
-/* Demodulates a span's symbols to their soft buffer. After a barrier the next span's block.work, sequence and segment
+/* Demodulates a span's symbols to their soft buffer. After a barrier the next span's shared.work, sequence and segment
  * may be written. */
 template <softqam_output_format FORMAT, int M, source_kind KIND, count_mode COUNTING>
-static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const softqam_segment_launch &launch,
+static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, const softqam_common_argument &common,
                                                         const soft_span &span)
 {
     typedef tile_size<FORMAT, M> size;
     enum { BITS = size::BITS, VALUE = size::VALUE };
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    const int n_warp = static_cast<int>(softqam_warp_symbols(block.segment.source.n_layers));
+    const int n_warp = static_cast<int>(softqam_warp_symbols(shared.segment.source.n_layers));
     const int row = BLOCK_WARPS * n_warp;
     /* Sampled symbols are those of two warps, so blocks that count number their warps differently. */
     const unsigned turn = COUNTING == NO_COUNTS ? 0 : blockIdx.x + blockIdx.x / 128;
     const unsigned warp =
         COUNTING == NO_COUNTS ? threadIdx.x / WARP_THREADS : (threadIdx.x / WARP_THREADS + turn) % BLOCK_WARPS;
     const unsigned of_thread = warp * n_warp + min(static_cast<int>(lane), n_warp - 1);
-    const int position = static_cast<int>(lane) < n_warp ? static_cast<int>(of_thread) : INT_MAX;
-    thread_symbols<FORMAT, M, KIND, true> symbols = {block};
+    const int lane_symbol = static_cast<int>(lane) < n_warp ? static_cast<int>(of_thread) : INT_MAX;
+    thread_symbols<FORMAT, M, KIND, true> symbols = {shared};
     symbols.open(span.first + of_thread, of_thread, BLOCK_WARPS);
     const float *noise_of_all = symbols.source.noise;
     wait_for_previous_kernel();
     symbols.next = {};
-    symbols.load(position < span.n);
+    symbols.load(lane_symbol < span.n);
     __syncthreads(); /* table, sequence and work are written */
-    const soft_work &work = block.work;
+    const soft_work &work = shared.work;
     if (!work.values)
         return;
     fill_soft_buffer<FORMAT>(work);
-    const auto table = block.table<FORMAT, M>().read({});
-    symbols.set_noise(noise_of_all, launch.limit);
-    soft_stage stage = {shared_address(block.soft_stage, 0), size::PITCH};
-    symbol_counter<FORMAT, M, KIND != PAIR_SOURCE, true> counter = {launch.limit,
-                                                                    block.segment.placement.steps_per_nat};
-    uint32_t of_codeword = block.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + of_thread;
+    const auto table = shared.table<FORMAT, M>().read({});
+    symbols.set_noise(noise_of_all, common.limit);
+    soft_stage stage = {shared_address(shared.soft_stage, 0), size::PITCH};
+    symbol_counter<FORMAT, M, KIND != JOINT_SOURCE, true> counter = {common.limit,
+                                                                     shared.segment.placement.steps_per_nat};
+    uint32_t of_codeword = shared.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + of_thread;
 #pragma unroll 1
     for (int done = 0; done < span.n; done += size::ROWS * row) {
         const int n = min(span.n - done, size::ROWS * row);
         uint32_t plane_at[BITS];
         stage.first = work.first + done;
         stage.n_symbols = n;
-        if (KIND != PAIR_SOURCE)
+        if (KIND != JOINT_SOURCE)
             open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + of_thread * VALUE);
-        if (work.adds)
+        if (work.combines)
             prefetch_tile<BITS, VALUE>(work, stage);
 #pragma unroll 1
-        for (int at = 0; at < n; at += row) {
-            const auto values = symbols.demodulate(table, launch.limit, position < span.n - done - at - row, row);
-            if (KIND == PAIR_SOURCE) /* registers are few: no addresses are kept meanwhile */
-                open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + (of_thread + at) * VALUE);
+        for (int row_begin = 0; row_begin < n; row_begin += row) {
+            const auto values =
+                symbols.demodulate(table, common.limit, lane_symbol < span.n - done - row_begin - row, row);
+            if (KIND == JOINT_SOURCE) /* registers are few: no addresses are kept meanwhile */
+                open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + (of_thread + row_begin) * VALUE);
             if constexpr (COUNTING != NO_COUNTS) {
-                counter.count_next(symbols, values, position < n - at, of_codeword);
+                counter.count_next(symbols, values, lane_symbol < n - row_begin, of_codeword);
                 of_codeword += row;
             }
-            if (position < n - at)
+            if (lane_symbol < n - row_begin)
 #pragma unroll
                 for (int k = 0; k < BITS; k++)
                     store_shared_value<VALUE>(plane_at[k], value_at<VALUE>(values, k));
@@ -201,10 +201,10 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
             counter.close();
         __syncthreads();
         if (COUNTING != NO_COUNTS && is_last)
-            add_counts_to(block.pairs.statistics);
+            add_counts_to(shared.extras.statistics);
         soft_sum<FORMAT> sum;
-        sum.open(launch.sum_limit);
-        if (work.adds)
+        sum.open(common.sum_limit);
+        if (work.combines)
             store_tile<FORMAT, BITS, true>(work, stage, sum);
         else
             store_tile<FORMAT, BITS, false>(work, stage, sum);
@@ -213,13 +213,13 @@ static __device__ __forceinline__ void demodulate_tiles(soft_block &block, const
     }
 }
 
-template <softqam_output_format FORMAT, segment_set PAIRS, int M, count_mode COUNTING>
-static __device__ __forceinline__ void demodulate_soft_span(soft_block &block, const softqam_segment_launch &launch,
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+static __device__ __forceinline__ void demodulate_soft_span(soft_memory &shared, const softqam_common_argument &common,
                                                             const soft_span &span)
 {
-    with_source<FORMAT, PAIRS>(
-        block,
-        [&](auto source) { demodulate_tiles<FORMAT, M, decltype(source)::value, COUNTING>(block, launch, span); });
+    with_source<FORMAT, SEGMENTS>(
+        shared,
+        [&](auto source) { demodulate_tiles<FORMAT, M, decltype(source)::value, COUNTING>(shared, common, span); });
 }
 
 #endif

@@ -30,7 +30,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
         least = (0x10000 - steps) * 0x10000 + ((0x10000 - steps) & 0xffff);
     }
 
-    __device__ __forceinline__ uint32_t of(uint32_t values, uint32_t llrs) const
+    __device__ __forceinline__ uint32_t add(uint32_t values, uint32_t llrs) const
     {
         const uint32_t lower = widened(values, false);
         const uint32_t upper = widened(values, true);
@@ -59,7 +59,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S16> {
         return abs(value) > limit ? value : sum;
     }
 
-    __device__ __forceinline__ uint32_t of(uint32_t values, uint32_t llrs) const
+    __device__ __forceinline__ uint32_t add(uint32_t values, uint32_t llrs) const
     {
         const int32_t lower = of_one(static_cast<int16_t>(values), static_cast<int16_t>(llrs));
         const int32_t upper = of_one(static_cast<int32_t>(values) >> 16, static_cast<int32_t>(llrs) >> 16);
@@ -80,7 +80,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F16> {
         return both;
     }
 
-    __device__ __forceinline__ uint32_t of(uint32_t values, uint32_t llrs) const
+    __device__ __forceinline__ uint32_t add(uint32_t values, uint32_t llrs) const
     {
         const __half2 value = halves(values);
         const __half2 sum = __hmin2(__hmax2(__hadd2_rn(value, halves(llrs)), __hneg2(limits)), limits);
@@ -102,7 +102,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F32> {
         above = __uint_as_float(__float_as_uint(largest) + 1);
     }
 
-    __device__ __forceinline__ uint32_t of(uint32_t value, uint32_t llr) const
+    __device__ __forceinline__ uint32_t add(uint32_t value, uint32_t llr) const
     {
         return vec_bits(llr_combined(vec_from_bits(value), vec_from_bits(llr), limit, above));
     }
@@ -119,12 +119,12 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32
     return static_cast<uint32_t>(static_cast<int32_t>(value));
 }
 
-/* The parts of a run of bytes at any address: aligned vectors, and single values at both ends. */
-struct run_parts {
+/* A run of bytes at any address: single values at both ends, aligned vectors between. */
+struct run_split {
     uint32_t head;    /* bytes before the first vector */
     uint32_t vectors; /* bytes of all vectors */
 
-    __device__ __forceinline__ run_parts(const unsigned char *to, uint32_t nbytes)
+    __device__ __forceinline__ run_split(const unsigned char *to, uint32_t nbytes)
     {
         head = min(nbytes, (0u - static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to))) % VECTOR_NBYTES);
         vectors = (nbytes - head) & ~(VECTOR_NBYTES - 1u);
@@ -133,7 +133,7 @@ struct run_parts {
 
 /* Half a warp, of which this is thread `lane`, stores or adds nbytes of values from shared memory: by vectors if `from`
  * has the alignment of `to`. */
-template <softqam_output_format FORMAT, bool ADDS>
+template <softqam_output_format FORMAT, bool COMBINES>
 static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t from, uint32_t nbytes, unsigned lane,
                                                  const soft_sum<FORMAT> &sum)
 {
@@ -141,42 +141,42 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
         VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES,
         EDGE_THREADS = VALUE == 1 ? HALF_WARP + 0 : HALF_WARP / 2 /* values at an end, at most */
     };
-    const run_parts parts(to, nbytes);
+    const run_split split(to, nbytes);
 #pragma unroll
     for (unsigned first = 0; first < 2 * EDGE_THREADS; first += HALF_WARP) {
         const bool is_head = first + lane < EDGE_THREADS;
-        const uint32_t at = is_head ? lane * VALUE : parts.head + parts.vectors + (lane % EDGE_THREADS) * VALUE;
-        if (at < (is_head ? parts.head : nbytes)) {
-            uint32_t value = load_shared_value<VALUE>(from + at);
-            if (ADDS)
-                value = sum.of(load_value<VALUE>(to + at), value);
-            store_value<VALUE>(to + at, value);
+        const uint32_t offset = is_head ? lane * VALUE : split.head + split.vectors + (lane % EDGE_THREADS) * VALUE;
+        if (offset < (is_head ? split.head : nbytes)) {
+            uint32_t value = load_shared_value<VALUE>(from + offset);
+            if (COMBINES)
+                value = sum.add(load_value<VALUE>(to + offset), value);
+            store_value<VALUE>(to + offset, value);
         }
     }
-    to += parts.head;
-    from += parts.head;
+    to += split.head;
+    from += split.head;
     if (from % VECTOR_NBYTES == 0) {
 #pragma unroll 1
-        for (uint32_t at = lane * VECTOR_NBYTES; at < parts.vectors; at += HALF_WARP * VECTOR_NBYTES) {
-            uint4 *target = reinterpret_cast<uint4 *>(to + at);
-            uint4 vector = load_shared_vector(from + at);
-            if (ADDS) {
+        for (uint32_t offset = lane * VECTOR_NBYTES; offset < split.vectors; offset += HALF_WARP * VECTOR_NBYTES) {
+            uint4 *target = reinterpret_cast<uint4 *>(to + offset);
+            uint4 vector = load_shared_vector(from + offset);
+            if (COMBINES) {
                 const uint4 before = *target;
-                vector = make_uint4(sum.of(before.x, vector.x), sum.of(before.y, vector.y), sum.of(before.z, vector.z),
-                                    sum.of(before.w, vector.w));
+                vector = make_uint4(sum.add(before.x, vector.x), sum.add(before.y, vector.y),
+                                    sum.add(before.z, vector.z), sum.add(before.w, vector.w));
             }
             *target = vector;
         }
         return;
     }
 #pragma unroll 1
-    for (uint32_t at = lane * 4; at < parts.vectors; at += HALF_WARP * 4) {
-        uint32_t *target = reinterpret_cast<uint32_t *>(to + at);
-        const uint32_t aligned = (from + at) & ~3u;
+    for (uint32_t offset = lane * 4; offset < split.vectors; offset += HALF_WARP * 4) {
+        uint32_t *target = reinterpret_cast<uint32_t *>(to + offset);
+        const uint32_t aligned = (from + offset) & ~3u;
         uint32_t word = load_shared_value<4>(aligned);
         if (VALUE < 4)
             word = __funnelshift_r(word, load_shared_value<4>(aligned + 4), 8 * (from % 4));
-        *target = ADDS ? sum.of(*target, word) : word;
+        *target = COMBINES ? sum.add(*target, word) : word;
     }
 }
 
@@ -184,15 +184,15 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
 template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned char *to, uint32_t word, uint32_t nbytes)
 {
     const unsigned lane = warp_lane();
-    const run_parts parts(to, nbytes);
+    const run_split split(to, nbytes);
     const bool is_head = lane < HALF_WARP;
-    const uint32_t edge = lane % HALF_WARP * VALUE + (is_head ? 0 : parts.head + parts.vectors);
-    if (edge < (is_head ? parts.head : nbytes))
+    const uint32_t edge = lane % HALF_WARP * VALUE + (is_head ? 0 : split.head + split.vectors);
+    if (edge < (is_head ? split.head : nbytes))
         store_value<VALUE>(to + edge, word);
-    to += parts.head;
+    to += split.head;
 #pragma unroll 1
-    for (uint32_t at = lane * VECTOR_NBYTES; at < parts.vectors; at += WARP_THREADS * VECTOR_NBYTES)
-        *reinterpret_cast<uint4 *>(to + at) = make_uint4(word, word, word, word);
+    for (uint32_t offset = lane * VECTOR_NBYTES; offset < split.vectors; offset += WARP_THREADS * VECTOR_NBYTES)
+        *reinterpret_cast<uint4 *>(to + offset) = make_uint4(word, word, word, word);
 }
 
 /* The positions of a code block that its LLRs do not visit: zeros, then fillers, then those after N_cb. Zeros are

@@ -121,24 +121,24 @@ static __device__ __forceinline__ float bounded_noise(float noise, bool is_inver
 #if __CUDA_ARCH__ >= 800 /* One instruction does what llr_bounded_noise() does: NaN stays NaN. */
     float bounded;
     if (is_inverse)
-        asm("min.NaN.f32 %0, %1, %2;" : "=f"(bounded) : "f"(noise), "f"(limit.most_inverse_noise));
+        asm("min.NaN.f32 %0, %1, %2;" : "=f"(bounded) : "f"(noise), "f"(limit.max_inverse_noise));
     else
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(bounded) : "f"(noise), "f"(limit.least_noise));
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(bounded) : "f"(noise), "f"(limit.min_noise));
     return bounded;
 #else
-    return is_inverse ? llr_bounded_noise(noise, 1, limit.most_inverse_noise)
-                      : llr_bounded_noise(noise, 0, limit.least_noise);
+    return is_inverse ? llr_bounded_noise(noise, 1, limit.max_inverse_noise)
+                      : llr_bounded_noise(noise, 0, limit.min_noise);
 #endif
 }
 
 /* The scale and the signs of a symbol's LLRs. */
 struct symbol_scale {
-    float weight;        /* the LLRs' weight; if they are in steps, times LLR_STEP; NaN: an erasure */
-    uint32_t pi2_sign;   /* pi/2-BPSK: bit 31 is set if I changes its sign */
-    uint32_t descramble; /* bit k is set if LLR k changes its sign; the bits above a symbol's are 0 */
-    vec_mask valid;      /* f16 and f32: zero if the symbol is an erasure */
+    float weight;      /* the LLRs' weight; if they are in steps, times LLR_STEP; NaN: an erasure */
+    uint32_t pi2_sign; /* pi/2-BPSK: bit 31 is set if I changes its sign */
+    uint32_t flips;    /* bit k is set if LLR k changes its sign; the bits above a symbol's are 0 */
+    vec_mask valid;    /* f16 and f32: zero if the symbol is an erasure */
 
-    /* Sets the weight from a noise value; `scale` is weight_scale(). */
+    /* Sets the weight from a noise value; `scale` is weight_scale_of(). */
     __device__ __forceinline__ void set_noise(float scale, float given_noise, bool is_inverse,
                                               const softqam_llr_limit &limit)
     {
@@ -166,7 +166,7 @@ struct any_gain {
 #define SMALL_WEIGHT        0x1p-80f
 #define SMALL_WEIGHT_METRIC 0x1p-40f
 
-/* Handles any gain and noise value; `scale` is weight_scale(). It is seldom needed, so it is not inlined. */
+/* Handles any gain and noise value; `scale` is weight_scale_of(). It is seldom needed, so it is not inlined. */
 static __device__ __noinline__ any_gain any_gain_of(float scale, float noise, bool is_inverse, float gain,
                                                     bool is_in_steps)
 {
@@ -209,7 +209,7 @@ struct gain_scale : symbol_scale {
 
 /* Returns the factor that turns noise values into weights. LLR_STEP is a power of two, so it does not change how
  * quotients and products are rounded. */
-static __device__ __forceinline__ float weight_scale(softqam_output_format format, float steps_per_nat)
+static __device__ __forceinline__ float weight_scale_of(softqam_output_format format, float steps_per_nat)
 {
     return is_in_steps(format) ? __fmul_rn(steps_per_nat, LLR_STEP) : steps_per_nat;
 }
@@ -286,7 +286,7 @@ static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], 
                       : vec_packed_bytes(steps[0], steps[1], N > 2 ? vec_packed_bytes(steps[2], steps[3], 0) : 0);
     if (IS_DESCRAMBLED) {
         const uint32_t masks =
-            FORMAT == SOFTQAM_OUTPUT_S16 ? vec_half_masks(scale.descramble, k) : vec_byte_masks(N, scale.descramble, k);
+            FORMAT == SOFTQAM_OUTPUT_S16 ? vec_half_masks(scale.flips, k) : vec_byte_masks(N, scale.flips, k);
         word = ((limit.two_limits_each - word) & masks) | (word & ~masks);
     }
     return (word + limit.to_middle_each) ^ (FORMAT == SOFTQAM_OUTPUT_S16 ? 0x80008000 : 0x80808080);
@@ -305,7 +305,7 @@ static __device__ __forceinline__ uint32_t limited_halves(uint32_t halves, float
     return halves;
 }
 
-/* Computes the LLRs of a regular symbol. With IS_DESCRAMBLED scale.descramble is applied. */
+/* Computes the LLRs of a regular symbol. With IS_DESCRAMBLED scale.flips is applied. */
 template <softqam_output_format FORMAT, int M, bool IS_DESCRAMBLED, typename Scale>
 static __device__ __forceinline__ packed_values<symbol_size<FORMAT, M>::WORDS>
 llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const softqam_llr_limit &limit)
@@ -333,13 +333,13 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
             packed.word[w] = w < WORDS - 1 ? word_of_steps<FORMAT, EACH, IS_DESCRAMBLED>(metrics, k, scale, limit)
                                            : word_of_steps<FORMAT, LAST, IS_DESCRAMBLED>(metrics, k, scale, limit);
         } else if constexpr (FORMAT == SOFTQAM_OUTPUT_F16) {
-            const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.descramble, k) : 0;
+            const uint32_t signs = IS_DESCRAMBLED ? vec_half_signs(scale.flips, k) : 0;
             const uint32_t halves =
                 vec_halves(vec_mul(metrics[k], scale.weight), vec_mul(metrics[k + 1], scale.weight));
             packed.word[w] =
                 scale.valid & ((limit.llr < LARGEST_HALF ? limited_halves(halves, limit.llr) : halves) ^ signs);
         } else {
-            const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.descramble << (31 - k)) : scale.weight;
+            const float weight = IS_DESCRAMBLED ? vec_flip(scale.weight, scale.flips << (31 - k)) : scale.weight;
             packed.word[w] = scale.valid & vec_bits(llr_scaled(metrics[k], weight, limit.llr));
         }
     }
@@ -399,17 +399,17 @@ template <softqam_output_format FORMAT, bool IS_INVERSE, int N, typename Scale>
 static __device__ __forceinline__ void set_scales(Scale (&scales)[N], symbols_in_registers<N> &symbols,
                                                   const llr_rules &rules)
 {
-    const float weights = weight_scale(FORMAT, rules.steps_per_nat);
+    const float weight_scale = weight_scale_of(FORMAT, rules.steps_per_nat);
 #pragma unroll
     for (int n = 0; n < N; n++) {
         if constexpr (std::is_same_v<Scale, gain_scale>) {
             float components[2] = {symbols.components[2 * n], symbols.components[2 * n + 1]};
-            scales[n].set_gain(FORMAT, weights, bounded_noise(symbols.noise[n], IS_INVERSE, rules.limit), IS_INVERSE,
-                               symbols.gains[n], components);
+            scales[n].set_gain(FORMAT, weight_scale, bounded_noise(symbols.noise[n], IS_INVERSE, rules.limit),
+                               IS_INVERSE, symbols.gains[n], components);
             symbols.components[2 * n] = components[0];
             symbols.components[2 * n + 1] = components[1];
         } else {
-            scales[n].set_noise(weights, symbols.noise[n], IS_INVERSE, rules.limit);
+            scales[n].set_noise(weight_scale, symbols.noise[n], IS_INVERSE, rules.limit);
         }
     }
 }
@@ -429,7 +429,7 @@ static __device__ __forceinline__ void demap_symbols(packed_values<symbol_size<F
         set_scales<FORMAT, false>(scales, symbols, rules);
 #pragma unroll
     for (int n = 0; n < N; n++)
-        scales[n].descramble = symbols.sequence >> n * BITS & ((1u << BITS) - 1);
+        scales[n].flips = symbols.sequence >> n * BITS & ((1u << BITS) - 1);
     values_of<FORMAT, M, true, N>(values, table, symbols.components, scales, rules.limit);
     symbols.erased = 0;
 #pragma unroll

@@ -18,7 +18,7 @@ struct raw_symbol {
 /* The input that a thread's loop is compiled for: any without gains; floats or halves, I and Q side by side, with a
  * noise value for each symbol; or any with a noise value and a gain for each symbol, or with layers that are demapped
  * in pairs (joint.cuh). */
-enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE, PAIR_SOURCE };
+enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE, JOINT_SOURCE };
 
 static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
 {
@@ -133,24 +133,24 @@ static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned
 template <source_kind KIND> using source_of = std::integral_constant<source_kind, KIND>;
 
 /* Says which segments a kernel takes: those without layers that are demapped in pairs, all, or those that have some. */
-enum segment_set { NO_PAIRS, ANY_SEGMENTS, ONLY_PAIRS };
+enum segment_set { NO_JOINT, ANY_SEGMENTS, ONLY_JOINT };
 
 /* Calls a function with the kind of a segment's input as a constant. */
-template <softqam_output_format FORMAT, segment_set PAIRS, typename Function>
-static __device__ __forceinline__ void with_source(const segment_block &block, const Function &function)
+template <softqam_output_format FORMAT, segment_set SEGMENTS, typename Function>
+static __device__ __forceinline__ void with_source(const segment_memory &shared, const Function &function)
 {
-    const softqam_source &source = block.segment.source;
-    if constexpr (PAIRS == ONLY_PAIRS)
-        return function(source_of<PAIR_SOURCE>());
-    if constexpr (PAIRS == ANY_SEGMENTS && FORMAT != SOFTQAM_OUTPUT_U8)
+    const softqam_source &source = shared.segment.source;
+    if constexpr (SEGMENTS == ONLY_JOINT)
+        return function(source_of<JOINT_SOURCE>());
+    if constexpr (SEGMENTS == ANY_SEGMENTS && FORMAT != SOFTQAM_OUTPUT_U8)
         if (source.joint_layers != 0)
-            return function(source_of<PAIR_SOURCE>());
+            return function(source_of<JOINT_SOURCE>());
     const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
     const bool is_iq_with_noise =
         FORMAT != SOFTQAM_OUTPUT_U8 && !has_gains && !source.is_split && source.noise_stride != 0;
-    if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF32)
+    if (is_iq_with_noise && shared.input_format == SOFTQAM_INPUT_CF32)
         return function(source_of<CF32_SOURCE>());
-    if (is_iq_with_noise && block.input_format == SOFTQAM_INPUT_CF16)
+    if (is_iq_with_noise && shared.input_format == SOFTQAM_INPUT_CF16)
         return function(source_of<CF16_SOURCE>());
     if (has_gains)
         function(source_of<GAIN_SOURCE>());
@@ -164,11 +164,11 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     enum { BITS = size::BITS };
     typedef packed_values<size::WORDS> values;
 
-    const segment_block &block;
+    const segment_memory &shared;
     thread_source<KIND> source;
     raw_symbol next;
     symbol_scale scale;
-    float weights;
+    float weight_scale;
     float input_scale;
     unsigned input_format;
     bool has_noise_each;
@@ -178,22 +178,22 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     float components[2]; /* the symbol before, divided by its gain */
     bool is_erasure;     /* the symbol before */
 
-    /* Begins at a symbol of the segment, which is `before` symbols into the block's sequence. */
-    __device__ __forceinline__ void open(size_t symbol, unsigned before, unsigned stride)
+    /* Begins at a symbol of the segment, which is n_before symbols into the block's sequence. */
+    __device__ __forceinline__ void open(size_t symbol, unsigned n_before, unsigned stride)
     {
-        const softqam_source &from = block.segment.source;
-        const softqam_placement &placement = block.segment.placement;
-        input_format = block.input_format;
+        const softqam_source &from = shared.segment.source;
+        const softqam_placement &placement = shared.segment.placement;
+        input_format = shared.input_format;
         has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || from.noise_stride != 0);
         noise_is_inverse = from.noise_is_inverse;
         is_descrambled = IS_DESCRAMBLED && placement.is_descrambled;
-        weights = weight_scale(FORMAT, placement.steps_per_nat);
+        weight_scale = weight_scale_of(FORMAT, placement.steps_per_nat);
         input_scale = from.input_scale;
-        bit = before * BITS;
+        bit = n_before * BITS;
         scale = {};
         /* A stride is even, so I changes its sign in all of a thread's symbols or in none. */
         if (M == 0 && placement.modulation == SOFTQAM_MODULATION_PI2_BPSK)
-            scale.pi2_sign = static_cast<uint32_t>(placement.position + symbol) << 31;
+            scale.pi2_sign = static_cast<uint32_t>(placement.scrambled_symbol + symbol) << 31;
         source.open(from, input_format, symbol, stride);
     }
 
@@ -207,7 +207,7 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     __device__ __forceinline__ void set_noise(const float *noise, const softqam_llr_limit &limit)
     {
         if (FORMAT != SOFTQAM_OUTPUT_U8 && !has_noise_each)
-            scale.set_noise(weights, noise ? *noise : block.segment.source.noise_value, noise_is_inverse, limit);
+            scale.set_noise(weight_scale, noise ? *noise : shared.segment.source.noise_value, noise_is_inverse, limit);
     }
 
     /* Computes the values of the symbol that has been loaded, and loads the next one, `stride` symbols further. */
@@ -223,14 +223,14 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
         components[0] = symbol.x;
         components[1] = symbol.y;
         if constexpr (KIND == GAIN_SOURCE)
-            scales[0].set_gain(FORMAT, weights, bounded_noise(raw.noise, noise_is_inverse, limit), noise_is_inverse,
-                               raw.gain, components);
+            scales[0].set_gain(FORMAT, weight_scale, bounded_noise(raw.noise, noise_is_inverse, limit),
+                               noise_is_inverse, raw.gain, components);
         else if (has_noise_each)
-            scales[0].set_noise(weights, raw.noise, noise_is_inverse, limit);
+            scales[0].set_noise(weight_scale, raw.noise, noise_is_inverse, limit);
         if (is_descrambled) {
             gold_bits<BITS> sequence;
-            sequence.open(block.sequence, bit);
-            scales[0].descramble = sequence.read(0);
+            sequence.open(shared.sequence, bit);
+            scales[0].flips = sequence.read(0);
             bit += stride * BITS;
         }
         values packed[1];

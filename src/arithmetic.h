@@ -40,7 +40,7 @@ VEC axis_distances axis_distances_of(const vec_u8_table *table, vec_f32 componen
     vec_f32 r = vec_sub(vec_splat(0.0f), v);
     VEC_UNROLL
     for (int k = 0; k < U8_AXIS_BITS; k++)
-        r = vec_sub(r, vec_flip(table->steps[k], vec_bits(r)));
+        r = vec_sub(r, vec_flip(table->halvings[k], vec_bits(r)));
     /* The halvings have subtracted the decided level, but for the rounding of their sums. */
     const vec_f32 decided = vec_add(v, r);
     const vec_u8_row row = vec_u8_lookup(table, decided);
@@ -183,10 +183,10 @@ VEC vec_f32 llr_weight_of_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec
 }
 
 /* A number that is significand * 2^exponent: the significand is in [1, 2), the exponent whole. */
-typedef struct number_parts {
+typedef struct split_number {
     vec_f32 significand;
     vec_f32 exponent;
-} number_parts;
+} split_number;
 
 /* Returns 2^126 times a positive subnormal number. It has no leading 1, so with its bits as significand of a number
  * from 1 to 2, that number less 1 is the result. */
@@ -197,7 +197,7 @@ VEC vec_f32 enlarged_subnormal(vec_f32 number)
 }
 
 /* Splits a positive finite number, without operations on subnormal ones. Other numbers give undefined parts. */
-VEC number_parts number_parts_of(vec_f32 number)
+VEC split_number split_number_of(vec_f32 number)
 {
     const vec_u32 one = vec_bits(vec_splat(1.0f));
     const vec_f32 enlarged = enlarged_subnormal(number);
@@ -205,10 +205,10 @@ VEC number_parts number_parts_of(vec_f32 number)
     const vec_u32 bits = vec_bits(vec_choose(is_subnormal, enlarged, number));
     const vec_f32 whole = vec_from_bits(vec_or_u32(vec_shift_right(bits, 23), vec_bits(vec_splat(0x1p23f))));
     const vec_f32 bias = vec_choose(is_subnormal, vec_splat(0x1p23f + 127 + 126), vec_splat(0x1p23f + 127));
-    number_parts parts;
-    parts.significand = vec_from_bits(vec_or_u32(vec_shift_right(vec_shift_left(bits, 9), 9), one));
-    parts.exponent = vec_sub(whole, bias);
-    return parts;
+    split_number split;
+    split.significand = vec_from_bits(vec_or_u32(vec_shift_right(vec_shift_left(bits, 9), 9), one));
+    split.exponent = vec_sub(whole, bias);
+    return split;
 }
 
 /* Returns 2^n for a whole n from -126 to 127: its low bits, moved to the exponent. */
@@ -234,7 +234,7 @@ typedef struct gain_divisor {
 /* Returns the factors for any gain. */
 VEC gain_divisor gain_divisor_of(vec_f32 gain)
 {
-    const number_parts parts = number_parts_of(gain);
+    const split_number parts = split_number_of(gain);
     const vec_f32 half = whole_half(parts.exponent);
     gain_divisor divisor;
     divisor.first = power_of_two(vec_sub(vec_splat(0.0f), half));
@@ -253,7 +253,7 @@ VEC vec_f32 divided_by_gain(vec_f32 component, gain_divisor divisor)
  * both stay in the range of floats. Beyond 2^+-200 the weight is out of range with every scale. */
 VEC vec_f32 llr_weight_of_any_gain(vec_f32 scale, vec_f32 noise, int is_inverse, vec_f32 gain)
 {
-    const number_parts of_gain = number_parts_of(gain), of_noise = number_parts_of(noise);
+    const split_number of_gain = split_number_of(gain), of_noise = split_number_of(noise);
     const vec_f32 twice = vec_add(of_gain.exponent, of_gain.exponent);
     const vec_f32 exponent =
         vec_limit(is_inverse ? vec_add(twice, of_noise.exponent) : vec_sub(twice, of_noise.exponent), vec_splat(200));

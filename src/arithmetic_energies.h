@@ -8,10 +8,10 @@
 
 #include "arithmetic.h"
 
-/* One of SAMPLED_GROUPS groups of consecutive symbols of the codeword counts for the sums. */
-enum { GROUP_SYMBOLS = 64, SAMPLED_GROUPS = 8 };
+/* One of SAMPLE_SPACING groups of consecutive symbols of the codeword counts for the sums. */
+enum { SAMPLE_SYMBOLS = 64, SAMPLE_SPACING = 8, SAMPLE_PERIOD = 8 * 64 };
 
-#define MOST_ENERGY 16.0f
+#define MAX_ENERGY  16.0f
 #define ENERGY_UNIT 0x1p24f
 
 /* The levels of an axis: the odd multiples of the least one. */
@@ -53,7 +53,7 @@ VEC vec_f32 bpsk_distance(const softqam_levels *levels, vec_f32 component, vec_f
 VEC vec_f32 energy_of(vec_f32 i, vec_f32 q)
 {
     const vec_f32 energy = vec_add(vec_mul(i, i), vec_mul(q, q));
-    return vec_mul(vec_min(energy, vec_splat(MOST_ENERGY)), vec_splat(ENERGY_UNIT));
+    return vec_mul(vec_min(energy, vec_splat(MAX_ENERGY)), vec_splat(ENERGY_UNIT));
 }
 
 #endif

@@ -123,9 +123,9 @@ VEC void joint_axis_metrics(int m, const vec_f32 costs[], vec_f32 metrics[])
 VEC void joint_metrics(int m, bool is_qpsk, const softqam_joint_table *table, const joint_terms *terms, vec_f32 of_i[],
                        vec_f32 of_q[])
 {
-    enum { MOST_LEVELS = 1 << MAX_AXIS_BITS };
+    enum { MAX_LEVELS = 1 << MAX_AXIS_BITS };
     const int n_levels = 1 << m;
-    vec_f32 rows[MOST_LEVELS], columns[MOST_LEVELS], bases[MOST_LEVELS];
+    vec_f32 rows[MAX_LEVELS], columns[MAX_LEVELS], bases[MAX_LEVELS];
     JOINT_UNROLL
     for (int j = 0; j < n_levels; j++) {
         const vec_f32 b = vec_splat((float)axis_amplitude(j, m));

@@ -231,13 +231,13 @@ static uint32_t information_of_nats(double llr)
 }
 
 void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
-                                    float places_per_index, int n_indices)
+                                    float bins_per_index, int n_indices)
 {
     memset(table, 0, sizeof *table);
     for (int index = 0; index < n_indices && index < 16 * INFORMATION_ROWS; index++) {
         const int row = index / 16, k = index % 16;
-        const float place = (float)index * places_per_index;
-        const uint32_t missing = WHOLE_INFORMATION - information[(int)rintf(place < LAST_PLACE ? place : LAST_PLACE)];
+        const float bin = (float)index * bins_per_index;
+        const uint32_t missing = WHOLE_INFORMATION - information[(int)rintf(bin < LAST_BIN ? bin : LAST_BIN)];
         unsigned high = missing / INFORMATION_RADIX, low = missing % INFORMATION_RADIX;
         for (int before = row / HALF_ROWS * HALF_ROWS; before < row; before++) {
             high ^= table->high[before][k];
@@ -276,17 +276,17 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
         .output_format = config->output_format,
         .noise = config->noise,
         .llr_limit = config->llr_limit ? limit : output->largest_llr,
-        .least_noise = has_floor ? noise_floor : 0.0f,
-        .most_inverse_noise = has_floor ? 1.0f / noise_floor : INFINITY,
+        .min_noise = has_floor ? noise_floor : 0.0f,
+        .max_inverse_noise = has_floor ? 1.0f / noise_floor : INFINITY,
     };
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
-    for (int k = 0; k < INFORMATION_PLACES; k++)
+    for (int k = 0; k < INFORMATION_BINS; k++)
         params->information[k] = information_of_nats(k / 16.0);
     const bool are_bytes = config->output_format == SOFTQAM_OUTPUT_S8;
     softqam_information_table_make(&params->information_table, params->information,
                                    are_bytes ? 16.0f / config->llr_scale : 1.0f,
-                                   are_bytes ? STEP_INDICES : LAST_PLACE + 1);
+                                   are_bytes ? STEP_INDICES : LAST_BIN + 1);
     softqam_u8_table_build(&params->u8_table, &params->u8_linear, config->sign);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)
         params->llrs[axis_bits] = softqam_llr_table_of(axis_bits);

@@ -97,18 +97,13 @@ typedef struct softqam_segment_defaults {
 } softqam_segment_defaults;
 
 /* The information of an LLR, in units of 2^-16 bit, by its place: its magnitude in 16ths of a nat, rounded. From
- * LAST_PLACE on the information is whole. */
-enum { INFORMATION_PLACES = 256, LAST_PLACE = 239, WHOLE_INFORMATION = 1 << 16 };
+ * LAST_BIN on the information is whole. */
+enum { INFORMATION_BINS = 256, LAST_BIN = 239, WHOLE_INFORMATION = 1 << 16 };
 
 /* The information that an LLR lacks of a whole bit, INFORMATION_RADIX * high + low, for loops that look up bytes in
  * rows of 16. `high` and `low` are each the exclusive or of the bytes that the index's lowest four bits select in its
  * row and in the rows before it, within the same HALF_ROWS. */
-enum {
-    INFORMATION_RADIX = 257,
-    INFORMATION_ROWS = (LAST_PLACE + 1) / 16,
-    HALF_ROWS = 8,
-    STEP_INDICES = 16 * HALF_ROWS
-};
+enum { INFORMATION_RADIX = 257, INFORMATION_ROWS = (LAST_BIN + 1) / 16, HALF_ROWS = 8, STEP_INDICES = 16 * HALF_ROWS };
 typedef struct softqam_information_table {
     uint8_t high[INFORMATION_ROWS][16];
     uint8_t low[INFORMATION_ROWS][16];
@@ -116,7 +111,7 @@ typedef struct softqam_information_table {
     int n_rows;
     int last_index; /* stands for all after it */
     /* The same as words, less 2^15, for loops that look up those; the first n_empty are 1 too small. */
-    int16_t words[INFORMATION_PLACES];
+    int16_t words[INFORMATION_BINS];
     int n_empty;
 } softqam_information_table;
 
@@ -126,11 +121,11 @@ typedef struct softqam_params {
     softqam_output_format output_format;
     softqam_noise noise;
     float llr_limit;                          /* largest magnitude of an LLR, and of a sum in a soft buffer */
-    float least_noise;                        /* the floor of N0; 0 if there is none */
-    float most_inverse_noise;                 /* the most 1/N0; INFINITY if there is no floor */
+    float min_noise;                          /* the floor of N0; 0 if there is none */
+    float max_inverse_noise;                  /* the most 1/N0; INFINITY if there is no floor */
     uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
-    uint32_t information[INFORMATION_PLACES];
-    softqam_information_table information_table; /* by places; s8: by steps of the demodulator's scale */
+    uint32_t information[INFORMATION_BINS];
+    softqam_information_table information_table; /* by bins; s8: by steps of the demodulator's scale */
     softqam_u8_table u8_table;                   /* for u8 */
     softqam_u8_linear u8_linear;
     const softqam_llr_table *llrs[MAX_AXIS_BITS + 1]; /* for the others, by bits an axis */
@@ -152,9 +147,9 @@ softqam_status softqam_check_modulation(const char *field, softqam_modulation mo
 softqam_status softqam_check_input_scale(const char *field, float input_scale);
 softqam_status softqam_check_llr_scale(const char *field, float llr_scale, softqam_output_format format);
 
-/* Makes a table from softqam_params.information, whose indices are places_per_index places each. */
+/* Makes a table from softqam_params.information, whose indices are bins_per_index bins each. */
 void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
-                                    float places_per_index, int n_indices);
+                                    float bins_per_index, int n_indices);
 
 /* Makes the parameters of a configuration that softqam_demodulator_config_resolve() has passed. */
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config);

@@ -45,7 +45,7 @@ typedef struct softqam_source {
 typedef struct softqam_placement {
     /* Kernels read these members before they have copied a segment, so they come first, next to the end of
      * softqam_source. */
-    uint64_t position; /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
+    uint64_t scrambled_symbol; /* first symbol in the scrambling sequence and for pi/2-BPSK's parity */
     uint32_t c_init;
     float steps_per_nat; /* negative if a positive LLR means bit 1 */
     uint8_t modulation;  /* softqam_modulation */
@@ -189,14 +189,14 @@ HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, co
     return is_interleaved;
 }
 
-/* The cross gains of layers that are demapped in pairs, for kernels; NULL: this pair is demapped one by one. */
-typedef struct softqam_pairs {
-    const float *cross_gain[SOFTQAM_MAX_LAYERS / 2];
-    size_t stride;                  /* in pairs of floats, at least 1 */
-    softqam_statistics *statistics; /* NULL, or what any segment is counted in */
-} softqam_pairs;
+/* The members of a segment that only some kernels read. */
+typedef struct softqam_extras {
+    const float *cross_gain[SOFTQAM_MAX_LAYERS / 2]; /* NULL: the layers of this pair are demapped one by one */
+    size_t stride;                                   /* in pairs of floats, at least 1 */
+    softqam_statistics *statistics;                  /* NULL, or what any segment is counted in */
+} softqam_extras;
 
-HOST_AND_DEVICE static inline void softqam_pairs_resolve(softqam_pairs *to, const softqam_segment *from)
+HOST_AND_DEVICE static inline void softqam_extras_resolve(softqam_extras *to, const softqam_segment *from)
 {
     to->cross_gain[0] = from->cross_gain[0];
     to->cross_gain[1] = from->cross_gain[1];
@@ -302,7 +302,7 @@ HOST_AND_DEVICE static inline void softqam_placement_resolve(softqam_placement *
     const float llr_scale = softqam_is_zero(from->llr_scale) ? defaults->llr_scale : from->llr_scale;
     to->out = (unsigned char *)from->out;
     to->plane_stride = from->plane_stride;
-    to->position = from->first_symbol + from->scrambling_offset;
+    to->scrambled_symbol = from->first_symbol + from->scrambling_offset;
     to->codeword_symbol = (uint32_t)from->first_symbol;
     to->steps_per_nat = defaults->is_negative ? -llr_scale : llr_scale;
     to->c_init = from->c_init & 0x7fffffff;

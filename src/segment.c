@@ -34,7 +34,7 @@ void softqam_segment_advance(softqam_resolved_segment *segment, size_t n)
     advance_source(&segment->source, n);
     if (!placement->has_code_blocks)
         placement->out += n * softqam_placement_symbol_nbytes(placement);
-    placement->position += n;
+    placement->scrambled_symbol += n;
     placement->codeword_symbol += (uint32_t)n;
     segment->n_symbols -= n;
 }

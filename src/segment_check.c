@@ -79,7 +79,7 @@ static softqam_status check_scrambling(const softqam_segment *segment, softqam_m
     return SOFTQAM_OK;
 }
 
-static softqam_status check_soft_bits(const softqam_segment *segment)
+static softqam_status check_u8(const softqam_segment *segment)
 {
     REFUSE_IF(segment->n_layers > 1, "segment.n_layers is %u: u8 soft bits are liquid-dsp's, which has no layers",
               segment->n_layers);
@@ -98,9 +98,9 @@ static softqam_status check_soft_bits(const softqam_segment *segment)
 static softqam_status check_groups(const softqam_codeword *codeword)
 {
     const uint32_t n_groups = codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
-    REFUSE_IF(codeword->n_cbg > MAX_GROUPS, "codeword.n_cbg is %u, more than %d", codeword->n_cbg, MAX_GROUPS);
-    REFUSE_IF(n_groups < MAX_GROUPS && codeword->cbgti >> n_groups != 0,
-              "codeword.cbgti is 0x%x, but there are %u groups", codeword->cbgti, n_groups);
+    REFUSE_IF(codeword->n_cbg > MAX_CBG, "codeword.n_cbg is %u, more than %d", codeword->n_cbg, MAX_CBG);
+    REFUSE_IF(n_groups < MAX_CBG && codeword->cbgti >> n_groups != 0, "codeword.cbgti is 0x%x, but there are %u groups",
+              codeword->cbgti, n_groups);
     return SOFTQAM_OK;
 }
 
@@ -243,34 +243,34 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
 
 /* Returns whether a segment has one layer, and no field from partner_modulation on. Checking such a segment separately
  * takes two thirds of the time. */
-static bool is_plain_segment(const softqam_segment *segment)
+static bool is_short_segment(const softqam_segment *segment)
 {
     return segment->n_layers <= 1 && segment->partner_modulation == SOFTQAM_MODULATION_DEFAULT &&
            softqam_is_all_zero(&segment->codeword, sizeof *segment - offsetof(softqam_segment, codeword));
 }
 
 /* Returns how many of the layers are looked at. */
-INLINED unsigned sources_of(const softqam_segment *segment, bool is_plain)
+INLINED unsigned sources_of(const softqam_segment *segment, bool is_short)
 {
-    return is_plain ? 1 : softqam_segment_layers_read(segment);
+    return is_short ? 1 : softqam_segment_layers_read(segment);
 }
 
-INLINED softqam_status check_fields(const softqam_params *params, const softqam_segment *segment, bool is_plain,
+INLINED softqam_status check_fields(const softqam_params *params, const softqam_segment *segment, bool is_short,
                                     softqam_modulation modulation, softqam_code_blocks *blocks)
 {
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT)
         TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
     REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d, not 0 to %d",
               (int)segment->noise_form, SOFTQAM_NOISE_FORM_INVERSE);
-    if (!is_plain || segment->plane_stride != 0)
+    if (!is_short || segment->plane_stride != 0)
         TRY(check_layers(segment, modulation));
     if (segment->descramble != 0 || segment->c_init != 0)
         TRY(check_scrambling(segment, modulation));
     if (!softqam_params_have_llrs(params))
-        TRY(check_soft_bits(segment));
-    if (!is_plain)
+        TRY(check_u8(segment));
+    if (!is_short)
         TRY(check_extras(params, segment, modulation, blocks));
-    for (unsigned k = 0, n = sources_of(segment, is_plain); k < n; k++)
+    for (unsigned k = 0, n = sources_of(segment, is_short); k < n; k++)
         REFUSE_IF(!softqam_is_all_zero(segment->layers[k].reserved, sizeof segment->layers[k].reserved),
                   "segment.layers[%u].reserved is not 0", k);
     return check_scales(params, segment);
@@ -354,10 +354,10 @@ static bool codeword_range(memory_range *range, const softqam_codeword *codeword
 
 /* Makes the range of a segment's output. False if it goes beyond memory's end. */
 INLINED bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment,
-                       const softqam_code_blocks *blocks, bool is_plain, softqam_modulation modulation)
+                       const softqam_code_blocks *blocks, bool is_short, softqam_modulation modulation)
 {
     const size_t n_bits = softqam_symbol_bits(modulation), n = segment->n_symbols, stride = segment->plane_stride;
-    if (!is_plain && has_codeword(segment))
+    if (!is_short && has_codeword(segment))
         return codeword_range(range, &segment->codeword, blocks, params->defaults.value_nbytes);
     if (stride == 0)
         return make_range(range, segment->out, n, 1, softqam_params_output_nbytes(params, modulation));
@@ -397,9 +397,9 @@ INLINED bool check_array(array_faults *faults, const memory_range *out, array of
 
 /* Returns whether a segment's inputs lie in memory. Notes their faults. */
 INLINED bool check_inputs(array_faults *faults, const softqam_params *params, const softqam_segment *segment,
-                          bool is_plain, const memory_range *out)
+                          bool is_short, const memory_range *out)
 {
-    const unsigned n_layers = is_plain ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_plain);
+    const unsigned n_layers = is_short ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_short);
     /* An unneeded division would take as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = softqam_segment_stride(segment);
@@ -415,7 +415,7 @@ INLINED bool check_inputs(array_faults *faults, const softqam_params *params, co
                 check_array(faults, out, noise) &&
                 check_array(faults, out, (array){"gain", layer->gain, n_gains, gain_stride, sizeof(float)});
     }
-    if (is_plain)
+    if (is_short)
         return fits;
     for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
         fits &= check_array(
@@ -445,7 +445,7 @@ static softqam_status check_statistics(const softqam_params *params, const softq
 
 /* Checks that a segment with right fields has its pointers, and that its inputs lie in memory apart from its outputs.
  */
-INLINED softqam_status check_memory(const softqam_params *params, const softqam_segment *segment, bool is_plain,
+INLINED softqam_status check_memory(const softqam_params *params, const softqam_segment *segment, bool is_short,
                                     softqam_modulation modulation, const softqam_code_blocks *blocks)
 {
     const softqam_layer *layer = &segment->layers[0];
@@ -455,19 +455,19 @@ INLINED softqam_status check_memory(const softqam_params *params, const softqam_
               "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    if (!is_plain)
+    if (!is_short)
         TRY(check_gains(segment));
-    for (unsigned k = 0, n = sources_of(segment, is_plain); k < n; k++)
+    for (unsigned k = 0, n = sources_of(segment, is_short); k < n; k++)
         TRY(check_layer(params, segment, k));
-    REFUSE_IF(!out_range(&out, params, segment, blocks, is_plain, modulation) ||
-                  !check_inputs(&faults, params, segment, is_plain, &out),
+    REFUSE_IF(!out_range(&out, params, segment, blocks, is_short, modulation) ||
+                  !check_inputs(&faults, params, segment, is_short, &out),
               "%zu symbols are more than memory can hold%s%s", segment->n_symbols,
               faults.too_wide ? ", by the stride of " : "", faults.too_wide ? faults.too_wide : "");
-    if (!is_plain)
+    if (!is_short)
         (void)check_array(&faults, &out, statistics_of(segment));
     REFUSE_IF(faults.overlapping, "%s and %s overlap", faults.overlapping,
               has_codeword(segment) ? "codeword.buffers" : "out");
-    return !is_plain && segment->statistics ? check_statistics(params, segment) : SOFTQAM_OK;
+    return !is_short && segment->statistics ? check_statistics(params, segment) : SOFTQAM_OK;
 }
 
 /* Checks the same for a codeword's block_buffers, as far as the segment has symbols of their code blocks. */
@@ -525,7 +525,7 @@ static void note_soft_buffers(softqam_segment_list *list, const softqam_codeword
 }
 
 /* Adds a checked segment to what the list holds. */
-INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_plain,
+INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_short,
                                      size_t symbol_nbytes)
 {
     const size_t nbytes = segment->n_symbols * symbol_nbytes;
@@ -535,7 +535,7 @@ INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_s
     if (list->most_symbol_nbytes < symbol_nbytes)
         list->most_symbol_nbytes = symbol_nbytes;
     list->has_gains |= segment->layers[0].gain != NULL;
-    if (is_plain)
+    if (is_short)
         return SOFTQAM_OK;
     list->is_joint |= softqam_segment_is_joint(segment);
     list->has_block_buffers |= segment->codeword.block_buffers != NULL;
@@ -543,15 +543,15 @@ INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_s
     return SOFTQAM_OK;
 }
 
-INLINED softqam_status check_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_plain)
+INLINED softqam_status check_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_short)
 {
     const softqam_params *params = list->params;
     const softqam_modulation modulation = (softqam_modulation)softqam_segment_modulation(segment, &params->defaults);
     softqam_code_blocks blocks = {0};
-    TRY(check_fields(params, segment, is_plain, modulation, &blocks));
-    TRY(check_memory(params, segment, is_plain, modulation, &blocks));
-    TRY(count_segment(list, segment, is_plain, softqam_params_output_nbytes(params, modulation)));
-    if (!is_plain && segment->codeword.n_cb != 0)
+    TRY(check_fields(params, segment, is_short, modulation, &blocks));
+    TRY(check_memory(params, segment, is_short, modulation, &blocks));
+    TRY(count_segment(list, segment, is_short, softqam_params_output_nbytes(params, modulation)));
+    if (!is_short && segment->codeword.n_cb != 0)
         note_soft_buffers(list, &segment->codeword, &blocks, modulation);
     return SOFTQAM_OK;
 }
@@ -568,7 +568,7 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     for (size_t k = 0; k < list->n_segments; k++) {
         const softqam_segment *segment = &list->segments[k];
         const softqam_status status =
-            is_plain_segment(segment) ? check_segment(list, segment, true) : check_any_segment(list, segment);
+            is_short_segment(segment) ? check_segment(list, segment, true) : check_any_segment(list, segment);
         if (status != SOFTQAM_OK)
             return in_segment(list, k, status);
     }

@@ -13,7 +13,7 @@
 
 #include "params.h"
 
-enum { MAX_CODE_BLOCKS = 65535, MAX_GROUPS = 32 };
+enum { MAX_CODE_BLOCKS = 65535, MAX_CBG = 32 };
 
 /* Says how a codeword's symbols are divided among its code blocks. The first n_shorter transmitted ones have `shorter`
  * symbols, the others one resource element more. */
@@ -51,7 +51,7 @@ HOST_AND_DEVICE static inline void softqam_code_blocks_make(softqam_code_blocks 
     const uint32_t n_elements = (uint32_t)codeword->n_bits / (bits_per_symbol * n_layers);
     const uint32_t n_code_blocks = codeword->n_code_blocks;
     blocks->n_code_blocks = n_code_blocks;
-    const uint32_t most_groups = MAX_GROUPS;
+    const uint32_t most_groups = MAX_CBG;
     const uint32_t n_groups = codeword->n_cbg < most_groups ? codeword->n_cbg : most_groups;
     blocks->n_groups = (uint8_t)(n_groups < n_code_blocks ? n_groups : n_code_blocks);
     blocks->cbgti = codeword->cbgti;
@@ -162,8 +162,8 @@ HOST_AND_DEVICE static inline softqam_soft_buffer softqam_soft_buffer_of(const s
     buffer.n_fillers = codeword->n_fillers;
     buffer.start = codeword->k0;
     if (codeword->k0 >= codeword->first_filler) {
-        const uint32_t beyond = codeword->k0 - codeword->first_filler;
-        buffer.start = codeword->first_filler + (beyond < codeword->n_fillers ? 0 : beyond - codeword->n_fillers);
+        const uint32_t past = codeword->k0 - codeword->first_filler;
+        buffer.start = codeword->first_filler + (past < codeword->n_fillers ? 0 : past - codeword->n_fillers);
     }
     if (buffer.start == buffer.n_data)
         buffer.start = 0;

@@ -37,11 +37,11 @@ static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigne
 static void build_u8_linear(softqam_u8_linear *linear, const softqam_u8_table *table, float gain)
 {
     /* 4 alpha gain. The fold points follow from the rounded slope, so that the lines meet zero in the right place. */
-    const double alpha = table->steps[U8_AXIS_BITS - 1];
+    const double alpha = table->halvings[U8_AXIS_BITS - 1];
     linear->units_per_component = (float)(4.0 * alpha * gain * (1 << LINEAR_FRACTION_BITS));
     linear->largest = (int32_t)((double)LINEAR_COMPONENT * (double)linear->units_per_component);
     for (int k = 0; k < U8_AXIS_BITS - 1; k++) {
-        linear->fold_points[k] = (int32_t)lrint(table->steps[k] * (double)linear->units_per_component);
+        linear->fold_points[k] = (int32_t)lrint(table->halvings[k] * (double)linear->units_per_component);
         linear->largest -= linear->fold_points[k];
     }
     linear->middle = (int16_t)((linear->fold_points[U8_AXIS_BITS - 2] & ((1 << LINEAR_FRACTION_BITS) - 1)) / 2);
@@ -66,7 +66,7 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
         build_u8_row(table, j, gain, sign == SOFTQAM_SIGN_POSITIVE_IS_1);
     }
     for (int k = 0; k < U8_AXIS_BITS; k++)
-        table->steps[k] = (float)(1 << (U8_AXIS_BITS - 1 - k)) * alpha;
+        table->halvings[k] = (float)(1 << (U8_AXIS_BITS - 1 - k)) * alpha;
     table->level_scale = (float)(sqrt(170.0) / 2.0);
     build_u8_linear(linear, table, gain);
 }

@@ -34,7 +34,7 @@ typedef struct softqam_u8_table {
     float gain_high[U8_LEVELS];
     uint32_t byte_select[U8_LEVELS]; /* four bytes FROM_.. or SATURATED_.., the axis's first bit lowest */
     /* Half the distance between the sets of levels that each label bit separates: 8, 4, 2, 1 times 1/sqrt(170). */
-    float steps[U8_AXIS_BITS];
+    float halvings[U8_AXIS_BITS];
     float level_scale; /* level j is at (j - 7.5) / level_scale */
 } softqam_u8_table;
 

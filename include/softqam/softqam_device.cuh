@@ -92,14 +92,14 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
 template <int BITS>
 static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_codeword &codeword, uint32_t first)
 {
-    const internal::device_codeword &of = internal::open(codeword);
-    const auto modulation = static_cast<softqam_modulation>(of.placement.modulation);
-    if (!of.placement.is_descrambled)
+    const internal::device_codeword &described = internal::open(codeword);
+    const auto modulation = static_cast<softqam_modulation>(described.placement.modulation);
+    if (!described.placement.is_descrambled)
         return 0;
-    internal::is_in_global_memory(of.gold_tables);
-    return internal::warp_sequence<BITS>(*static_cast<const internal::gold_tables *>(of.gold_tables),
-                                         of.placement.c_init,
-                                         (of.placement.position + first) * internal::softqam_symbol_bits(modulation));
+    internal::is_in_global_memory(described.gold_tables);
+    return internal::warp_sequence<BITS>(
+        *static_cast<const internal::gold_tables *>(described.gold_tables), described.placement.c_init,
+        (described.placement.scrambled_symbol + first) * internal::softqam_symbol_bits(modulation));
 }
 
 /** Returns BITS <= 32 bits of a sequence that softqam_gold_sequence() wrote from symbol 0 on.
@@ -163,22 +163,23 @@ class statistics
                                         const internal::packed_values<internal::symbol_size<FORMAT, M>::WORDS> &llrs,
                                         const float (&components)[2], bool is_erasure)
     {
-        const internal::device_codeword &of = internal::open(codeword);
+        const internal::device_codeword &described = internal::open(codeword);
         const internal::packed_values<internal::symbol_size<FORMAT, M>::WORDS> values[1] = {llrs};
-        if (symbol >= of.n_symbols)
+        if (symbol >= described.n_symbols)
             return;
-        if (of.placement.block_buffers) {
-            const internal::softqam_code_block block = internal::softqam_code_block_at(&of.placement.blocks, symbol);
-            if (!internal::softqam_code_block_values(&of.placement, &block))
+        if (described.placement.block_buffers) {
+            const internal::softqam_code_block block =
+                internal::softqam_code_block_at(&described.placement.blocks, symbol);
+            if (!internal::softqam_code_block_values(&described.placement, &block))
                 return;
         }
         internal::thread_counts one = {};
         if (internal::is_sampled(symbol) && !is_erasure)
             internal::add_samples<FORMAT, M, HAS_ENERGIES, false>(
-                one, values, components, 1, internal::places_per_unit_of(FORMAT, of.placement.steps_per_nat),
-                internal::information_of.of_places);
+                one, values, components, 1, internal::bins_per_unit_of(FORMAT, described.placement.steps_per_nat),
+                internal::information_of_bins.of_bins);
         const uint32_t limited =
-            internal::count_limited<FORMAT, internal::symbol_size<FORMAT, M>::NBYTES>(llrs, of.limit, 0);
+            internal::count_limited<FORMAT, internal::symbol_size<FORMAT, M>::NBYTES>(llrs, described.limit, 0);
         const uint32_t added[] = {1,
                                   is_erasure,
                                   limited / internal::LIMITED_UNIT,
@@ -335,9 +336,9 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
          *  @param values    LLRs */
         __device__ __forceinline__ void store(const softqam_device_codeword &codeword, const llrs (&values)[N]) const
         {
-            const internal::device_codeword &of = internal::open(codeword);
+            const internal::device_codeword &described = internal::open(codeword);
             if (is_aligned(codeword)) {
-                put(of, element, values);
+                put(described, element, values);
                 return;
             }
             llrs left[N];
@@ -347,10 +348,10 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
 #pragma unroll 1
             for (int n = 0; n < N; n++) { /* registers have no index: shift */
                 internal::soft_element<FORMAT, AXIS_BITS, 1> one;
-                one.open(of.placement, first_symbol + n);
-                if (of.placement.combines)
+                one.open(described.placement, first_symbol + n);
+                if (described.placement.combines)
                     one.load();
-                put(of, one, {left[0]});
+                put(described, one, {left[0]});
 #pragma unroll
                 for (int k = 1; k < N; k++)
                     left[k - 1] = left[k];
@@ -368,16 +369,16 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         }
 
         template <int COUNT>
-        static __device__ __forceinline__ void put(const internal::device_codeword &of,
+        static __device__ __forceinline__ void put(const internal::device_codeword &described,
                                                    const internal::soft_element<FORMAT, AXIS_BITS, COUNT> &to,
                                                    const llrs (&values)[COUNT])
         {
-            if (!of.placement.combines) {
+            if (!described.placement.combines) {
                 to.store(values);
                 return;
             }
             internal::soft_sum<FORMAT> sum;
-            sum.open(of.limit.llr);
+            sum.open(described.limit.llr);
             to.add(values, sum);
         }
     };
@@ -402,10 +403,11 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
      *  @param end       the number after the last one's */
     static __device__ __forceinline__ void fill(const softqam_device_codeword &codeword, uint32_t symbol, uint32_t end)
     {
-        const internal::device_codeword &of = internal::open(codeword);
+        const internal::device_codeword &described = internal::open(codeword);
         require(codeword);
-        if (!of.placement.combines)
-            internal::fill_for_symbols<FORMAT>(of.placement, symbol, min(end, of.n_symbols), of.n_symbols);
+        if (!described.placement.combines)
+            internal::fill_for_symbols<FORMAT>(described.placement, symbol, min(end, described.n_symbols),
+                                               described.n_symbols);
     }
 
     /** Stores a symbol's LLRs in symbol order, for UCI.
@@ -422,8 +424,8 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
   private:
     static __device__ __forceinline__ void require(const softqam_device_codeword &codeword)
     {
-        const internal::device_codeword &of = internal::open(codeword);
-        if (of.output_format != FORMAT || of.placement.modulation != MODULATION)
+        const internal::device_codeword &described = internal::open(codeword);
+        if (described.output_format != FORMAT || described.placement.modulation != MODULATION)
             __trap();
     }
 

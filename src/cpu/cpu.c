@@ -32,7 +32,7 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
 /* A call is cut into parts for the threads. Each thread gets several, so that threads of unequal speed end together. No
  * part is so small that a thread wakes up too late for it, nor so large that the others wait long for the last one.
  * Parts are whole cache lines of an aligned output, so that no two threads write to one line. */
-enum { MOST_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
+enum { MAX_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
 
 /* A call that threads work on. */
 typedef struct threaded_call {
@@ -75,7 +75,7 @@ static __attribute__((noinline)) void demodulate_by_threads(softqam_pool *pool, 
 {
     const size_t n = call->list->n_symbols,
                  part = n / (PARTS_PER_THREAD * softqam_pool_n_threads(pool)) / PART_MULTIPLE * PART_MULTIPLE;
-    threaded_call threaded = {*call, part > MOST_PART_SYMBOLS ? MOST_PART_SYMBOLS : part};
+    threaded_call threaded = {*call, part > MAX_PART_SYMBOLS ? MAX_PART_SYMBOLS : part};
     if (threaded.part_symbols < short_symbols)
         threaded.part_symbols = short_symbols;
     softqam_pool_run(pool, demodulate_numbered_part, &threaded, (n - 1) / threaded.part_symbols + 1);

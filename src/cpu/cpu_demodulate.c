@@ -120,7 +120,7 @@ static inline void set_i_flips(softqam_loop_call *call, const softqam_placement 
 {
     call->i_flips[0] = call->i_flips[1] = 0;
     if (placement->modulation == SOFTQAM_MODULATION_PI2_BPSK)
-        call->i_flips[(placement->position + first + 1) % 2] = 0x80000000u;
+        call->i_flips[(placement->scrambled_symbol + first + 1) % 2] = 0x80000000u;
 }
 
 /* Says what the loop is to do with all of a segment. `weight` is room for the one of all symbols. */
@@ -133,7 +133,7 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     call->rules = (softqam_llr_rules){
         .steps_per_nat = placement->steps_per_nat,
         .limit = params->llr_limit,
-        .noise_bound = segment->source.noise_is_inverse ? params->most_inverse_noise : params->least_noise,
+        .noise_bound = segment->source.noise_is_inverse ? params->max_inverse_noise : params->min_noise,
     };
     call->sequence = NULL;
     call->planes = NULL;
@@ -220,7 +220,7 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
         const softqam_placement *placement = &w->segment.placement;
         const size_t n_made = sequence_symbols(w, first, *n);
         w->sequence = make_sequence(w->scratch, &w->loops->gold, placement->c_init,
-                                    (placement->position + first) * w->n_bits, n_made * w->n_bits);
+                                    (placement->scrambled_symbol + first) * w->n_bits, n_made * w->n_bits);
         w->sequence_first = first;
         w->sequence_end = first + n_made;
     }
@@ -295,15 +295,15 @@ static NOT_INLINED void open_statistics(work *w)
     w->counts = (softqam_statistics){0};
     w->information = (softqam_information){
         .table = &params->information_table,
-        .of_places = params->information,
-        .places_per_unit = 16.0f / steps_per_nat,
+        .of_bins = params->information,
+        .bins_per_unit = 16.0f / steps_per_nat,
         .format = params->output_format,
         .value_nbytes = params->defaults.value_nbytes,
     };
     if (params->output_format != SOFTQAM_OUTPUT_S8 || vec_bits(steps_per_nat) == vec_bits(params->defaults.llr_scale))
         return;
     w->information.table = &w->scratch->information;
-    softqam_information_table_make(&w->scratch->information, params->information, w->information.places_per_unit,
+    softqam_information_table_make(&w->scratch->information, params->information, w->information.bins_per_unit,
                                    STEP_INDICES);
 }
 
@@ -497,7 +497,7 @@ static inline __attribute__((always_inline)) bool demodulate_at_once(const softq
     }
     if (is_descrambled)
         loop_call.sequence =
-            make_sequence(memory, &loops->gold, placement->c_init, placement->position * n_bits, n * n_bits);
+            make_sequence(memory, &loops->gold, placement->c_init, placement->scrambled_symbol * n_bits, n * n_bits);
     call_loop(loops, placement, &loop_call);
     return true;
 }

@@ -8,12 +8,12 @@
 #include "arithmetic_fast.h"
 
 /* The symbols that are divided at once, and the most with a whole last iteration. */
-enum { DIVIDED_SYMBOLS = 256, MOST_SYMBOLS = DIVIDED_SYMBOLS + 2 * LANES };
+enum { DIVIDED_SYMBOLS = 256, MAX_SYMBOLS = DIVIDED_SYMBOLS + 2 * LANES };
 
 typedef struct divided_symbols {
-    float components[2 * MOST_SYMBOLS];
-    float weights[MOST_SYMBOLS]; /* 0 for an erasure */
-    uint32_t min_weight;         /* the bits of the smallest weight's magnitude, erasures aside */
+    float components[2 * MAX_SYMBOLS];
+    float weights[MAX_SYMBOLS]; /* 0 for an erasure */
+    uint32_t min_weight;        /* the bits of the smallest weight's magnitude, erasures aside */
 } divided_symbols;
 
 /* Holds the inputs of divided symbols. */
@@ -51,9 +51,9 @@ VEC vec_f32 load_bounded_noise(const division *from, size_t k)
 VEC vec_f32 weight_of_any_noise(vec_f32 scale, vec_f32 noise, bool is_n0)
 {
     const vec_mask is_subnormal = vec_is_less(noise, vec_splat(LEAST_NORMAL));
-    const vec_f32 unit = vec_choose(is_subnormal, vec_splat(is_n0 ? 0x1p126f : 0x1p-126f), vec_splat(1.0f));
+    const vec_f32 rescale = vec_choose(is_subnormal, vec_splat(is_n0 ? 0x1p126f : 0x1p-126f), vec_splat(1.0f));
     const vec_f32 normal = vec_choose(is_subnormal, enlarged_subnormal(noise), noise);
-    return vec_min(vec_mul(fast_weight(scale, normal, !is_n0), unit), vec_splat(LARGEST_FLOAT));
+    return vec_min(vec_mul(fast_weight(scale, normal, !is_n0), rescale), vec_splat(LARGEST_FLOAT));
 }
 
 /* Divides by gains that need not be taken apart. Returns `way` if the result is right, else the way to try next. */
@@ -158,7 +158,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
     of_some.components = symbols.components;
     of_some.noise = symbols.weights;
     for (size_t end = first + n_symbols; first < end; first += of_some.n_symbols) {
-        of_some.n_symbols = end - first < MOST_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
+        of_some.n_symbols = end - first < MAX_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
         division from = {
             .components = (const float *)call->components + 2 * first,
             .noise = call->noise + first,

@@ -98,8 +98,8 @@ typedef void softqam_divided_loop(const softqam_divided_call *divided, softqam_d
 /* The table for the information of LLRs, and its places per unit of an LLR. */
 typedef struct softqam_information {
     const softqam_information_table *table;
-    const uint32_t *of_places;
-    float places_per_unit;
+    const uint32_t *of_bins;
+    float bins_per_unit;
     softqam_output_format format;
     size_t value_nbytes;
 } softqam_information;
@@ -114,7 +114,7 @@ typedef struct softqam_count_loops {
     void (*find_range)(const float *values, size_t n, uint32_t range[2]);
     /* Adds the energies of the errors and of the symbols of groups, each of which is sampled, to the sums. */
     void (*add_energies)(const struct softqam_levels *levels, const float *symbols, size_t n_groups, uint64_t sums[2]);
-    /* Returns the information of such groups of n LLRs, a multiple of GROUP_SYMBOLS. */
+    /* Returns the information of such groups of n LLRs, a multiple of SAMPLE_SYMBOLS. */
     uint64_t (*information)(const softqam_information *information, const unsigned char *values, size_t n,
                             size_t n_groups);
 } softqam_count_loops;

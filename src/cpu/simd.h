@@ -22,7 +22,7 @@ typedef struct vec_u8_row {
 
 typedef struct vec_u8_table {
     const softqam_u8_table *from;
-    vec_f32 steps[U8_AXIS_BITS];
+    vec_f32 halvings[U8_AXIS_BITS];
     vec_f32 level_scale;
 } vec_u8_table;
 
@@ -35,7 +35,7 @@ VEC vec_u8_table vec_load_u8_table(const softqam_u8_table *from)
     vec_u8_table table = {.from = from, .level_scale = vec_splat(from->level_scale)};
     VEC_UNROLL
     for (int k = 0; k < U8_AXIS_BITS; k++)
-        table.steps[k] = vec_splat(from->steps[k]);
+        table.halvings[k] = vec_splat(from->halvings[k]);
     return table;
 }
 

@@ -278,7 +278,7 @@ VEC void store_pairs_of_12(unsigned char *out, const vec_bytes pairs[], const un
     const __m256i a = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
     const __m256i b = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips));
-    vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_behind(flips, 32))));
+    vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_after(flips, 32))));
 }
 
 VEC void store_pairs_of_20(unsigned char *out, const vec_bytes pairs[], const unsigned char *flips)
@@ -289,9 +289,9 @@ VEC void store_pairs_of_20(unsigned char *out, const vec_bytes pairs[], const un
     const __m256i b = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
     const __m256i last = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
-    const __m256i rest = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_behind(flips, 64));
+    const __m256i rest = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_after(flips, 64));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
-    vec_store(out + 32, vec_flip_in_order(middle, flips_behind(flips, 32)));
+    vec_store(out + 32, vec_flip_in_order(middle, flips_after(flips, 32)));
     vec_store_half(out + 64, _mm256_castsi256_si128(rest));
 }
 

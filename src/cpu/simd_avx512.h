@@ -321,7 +321,7 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
     for (int r = 0; 2 * r < m; r++) {
         const unsigned of_a = 4 * r<m, of_b = 4 * r + 4> m, which = m < 3 ? 1 : of_a | of_b << 1 | (m == 5) << 2;
         const origin at = m < 3 ? pairs_in_quads((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
-        const vec_bytes bytes = vec_flip_in_order(gathered_dwords(at, pairs, which), flips_behind(flips, 64 * r));
+        const vec_bytes bytes = vec_flip_in_order(gathered_dwords(at, pairs, which), flips_after(flips, 64 * r));
         if (2 * r + 2 <= m)
             vec_store((unsigned char *)to + 64 * r, bytes);
         else

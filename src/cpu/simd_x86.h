@@ -90,7 +90,7 @@ VEC vec_f32 vec_load_s16(const void *from) { return MM(cvtepi32_ps)(MM(cvtepi16_
 VEC vec_f32 vec_load_f16(const void *from) { return MM(cvtph_ps)(vec_load_half(from)); }
 
 /* Returns the flips after those of the first n bytes of memory. */
-VEC const unsigned char *flips_behind(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
+VEC const unsigned char *flips_after(const unsigned char *flips, int n) { return flips ? flips + n / 8 : NULL; }
 
 /* 16 bytes. */
 typedef __m128i vec_quad;

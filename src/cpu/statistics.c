@@ -60,8 +60,8 @@ static void find_range(const float *values, size_t n, uint32_t range[2])
 
 static void add_energies(const softqam_levels *levels, const float *symbols, size_t n_groups, uint64_t sums[2])
 {
-    for (size_t k = 0; k < n_groups * GROUP_SYMBOLS; k++) {
-        const size_t at = k / GROUP_SYMBOLS * SAMPLED_GROUPS * GROUP_SYMBOLS + k % GROUP_SYMBOLS;
+    for (size_t k = 0; k < n_groups * SAMPLE_SYMBOLS; k++) {
+        const size_t at = k / SAMPLE_SYMBOLS * SAMPLE_PERIOD + k % SAMPLE_SYMBOLS;
         float symbol[2]; /* a copy, since the source may have any alignment */
         memcpy(symbol, (const unsigned char *)symbols + at * sizeof symbol, sizeof symbol);
         const float i = symbol[0], q = symbol[1];
@@ -79,13 +79,13 @@ static uint64_t sum_information(const softqam_information *information, const un
     const softqam_output_format format = information->format;
     uint64_t sum = 0;
     for (size_t k = 0; k < n_groups * n; k++) {
-        const size_t at = k / n * SAMPLED_GROUPS * n + k % n;
+        const size_t at = k / n * SAMPLE_SPACING * n + k % n;
         const uint32_t magnitude = magnitude_of(format, values + at * information->value_nbytes);
         const float llr = format == SOFTQAM_OUTPUT_F32   ? vec_from_bits(magnitude)
                           : format == SOFTQAM_OUTPUT_F16 ? widen_half((uint16_t)magnitude)
                                                          : (float)magnitude;
-        const float place = llr * information->places_per_unit;
-        sum += information->of_places[(int)rintf(place < LAST_PLACE ? place : LAST_PLACE)];
+        const float bin = llr * information->bins_per_unit;
+        sum += information->of_bins[(int)rintf(bin < LAST_BIN ? bin : LAST_BIN)];
     }
     return sum;
 }
@@ -184,17 +184,17 @@ static void divide_by_gains(const sampler *self, const float *gains, size_t n, f
 
 /* Copies a group's symbols, divided by their gains. A symbol that is not valid is replaced by a constellation point,
  * which has no error. */
-static void copy_symbols(const sampler *self, size_t first, uint64_t valid, float symbols[2 * GROUP_SYMBOLS])
+static void copy_symbols(const sampler *self, size_t first, uint64_t valid, float symbols[2 * SAMPLE_SYMBOLS])
 {
     const softqam_loop_call *call = self->tile->call;
     const float *gains = softqam_has_gains(call->noise_kind) ? call->gains + first : NULL;
-    const size_t n = GROUP_SYMBOLS - (size_t)__builtin_clzll(valid | 1);
+    const size_t n = SAMPLE_SYMBOLS - (size_t)__builtin_clzll(valid | 1);
     memcpy(symbols, (const float *)call->components + 2 * first, 2 * n * sizeof *symbols);
     if (gains)
         divide_by_gains(self, gains, n, symbols);
     for (size_t k = 0; self->levels.axis_bits == 0 && k < n; k++)
         symbols[2 * k] = vec_flip(symbols[2 * k], call->i_flips[(first + k) % 2]);
-    for (size_t k = 0; valid != UINT64_MAX && k < GROUP_SYMBOLS; k++)
+    for (size_t k = 0; valid != UINT64_MAX && k < SAMPLE_SYMBOLS; k++)
         if (!(valid >> k & 1))
             symbols[2 * k] = symbols[2 * k + 1] = self->levels.least;
 }
@@ -203,13 +203,13 @@ static void copy_symbols(const sampler *self, size_t first, uint64_t valid, floa
 static void add_information(const sampler *self, const unsigned char *values, size_t n)
 {
     const softqam_counted_tile *tile = self->tile;
-    const size_t n_left = n % GROUP_SYMBOLS, nbytes = tile->information.value_nbytes;
+    const size_t n_left = n % SAMPLE_SYMBOLS, nbytes = tile->information.value_nbytes;
     if (n > n_left)
         self->to->information += tile->loops->information(&tile->information, values, n - n_left, 1);
     if (n_left > 0) {
-        unsigned char padded[GROUP_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which have none */
+        unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which have none */
         memcpy(padded, values + (n - n_left) * nbytes, n_left * nbytes);
-        self->to->information += tile->loops->information(&tile->information, padded, GROUP_SYMBOLS, 1);
+        self->to->information += tile->loops->information(&tile->information, padded, SAMPLE_SYMBOLS, 1);
     }
 }
 
@@ -219,11 +219,11 @@ static void add_group(const sampler *self, size_t first, size_t n, uint64_t eras
     const softqam_counted_tile *tile = self->tile;
     const softqam_loop_call *call = tile->call;
     const size_t nbytes = tile->information.value_nbytes;
-    const uint64_t valid = UINT64_MAX >> (GROUP_SYMBOLS - n) & ~erased;
-    const unsigned n_others = GROUP_SYMBOLS - (unsigned)__builtin_popcountll(valid);
-    float symbols[2 * GROUP_SYMBOLS];
+    const uint64_t valid = UINT64_MAX >> (SAMPLE_SYMBOLS - n) & ~erased;
+    const unsigned n_others = SAMPLE_SYMBOLS - (unsigned)__builtin_popcountll(valid);
+    float symbols[2 * SAMPLE_SYMBOLS];
     uint64_t sums[2] = {0, 0};
-    self->to->n_sampled += GROUP_SYMBOLS - n_others;
+    self->to->n_sampled += SAMPLE_SYMBOLS - n_others;
     if (!tile->erased) {
         copy_symbols(self, first, valid, symbols);
         tile->loops->add_energies(&self->levels, symbols, 1, sums);
@@ -240,25 +240,25 @@ static void add_group(const sampler *self, size_t first, size_t n, uint64_t eras
 /* Adds all sampled groups of n symbols, which are whole and have neither gains nor erasures. */
 static void add_groups(const sampler *self, size_t first, size_t n)
 {
-    enum { PERIOD = SAMPLED_GROUPS * GROUP_SYMBOLS };
     const softqam_counted_tile *tile = self->tile;
     const softqam_loop_call *call = tile->call;
-    const size_t n_groups = (n + PERIOD - GROUP_SYMBOLS) / PERIOD, nbytes = tile->information.value_nbytes;
+    const size_t n_groups = (n + SAMPLE_PERIOD - SAMPLE_SYMBOLS) / SAMPLE_PERIOD,
+                 nbytes = tile->information.value_nbytes;
     uint64_t sums[2] = {0, 0};
     tile->loops->add_energies(&self->levels, (const float *)call->components + 2 * first, n_groups, sums);
-    self->to->n_sampled += n_groups * GROUP_SYMBOLS;
+    self->to->n_sampled += n_groups * SAMPLE_SYMBOLS;
     self->to->error_energy += sums[0];
     self->to->symbol_energy += sums[1];
     if (!call->planes)
         self->to->information += tile->loops->information(&tile->information, call->out + first * self->n_bits * nbytes,
-                                                          GROUP_SYMBOLS * self->n_bits, n_groups);
+                                                          SAMPLE_SYMBOLS * self->n_bits, n_groups);
     for (size_t bit = 0; call->planes && bit < self->n_bits; bit++)
         self->to->information += tile->loops->information(
-            &tile->information, call->out + call->planes[bit] + (ptrdiff_t)(first * nbytes), GROUP_SYMBOLS, n_groups);
+            &tile->information, call->out + call->planes[bit] + (ptrdiff_t)(first * nbytes), SAMPLE_SYMBOLS, n_groups);
 }
 
 /* Counts erasures and the ends of the range among soft bits. */
-static void count_soft_bits(const softqam_loop_call *call, softqam_statistics *to)
+static void count_u8(const softqam_loop_call *call, softqam_statistics *to)
 {
     for (size_t k = 0; k < call->n_symbols; k++) {
         float symbol[2];
@@ -298,30 +298,30 @@ static uint64_t bits_from(const uint64_t *words, size_t first, size_t n)
 
 void softqam_count_tile(const softqam_counted_tile *tile, softqam_statistics *to)
 {
-    enum { PERIOD = SAMPLED_GROUPS * GROUP_SYMBOLS };
     const softqam_loop_call *call = tile->call;
     const size_t n = call->n_symbols;
     const sampler self = {tile, softqam_levels_of(tile->axis_bits, call->table->row_scale, call->table->last_row),
                           tile->axis_bits ? 2 * (size_t)tile->axis_bits : 1, to};
     to->n_symbols += n;
     if (call->params->output_format == SOFTQAM_OUTPUT_U8) {
-        count_soft_bits(call, to);
+        count_u8(call, to);
         return;
     }
     to->n_limited += count_all_limited(tile);
     const bool is_searched = !tile->erased && (!tile->is_usual || may_have_erasures(tile, 0, n));
-    const bool is_plain = !is_searched && !tile->erased && !softqam_has_gains(call->noise_kind) && tile->axis_bits > 0;
+    const bool are_groups_whole =
+        !is_searched && !tile->erased && !softqam_has_gains(call->noise_kind) && tile->axis_bits > 0;
     for (size_t first = 0, n_taken; first < n; first += n_taken) {
         const uint32_t position = tile->codeword_symbol + (uint32_t)first;
-        const bool is_sampled = position / GROUP_SYMBOLS % SAMPLED_GROUPS == 0;
+        const bool is_sampled = position / SAMPLE_SYMBOLS % SAMPLE_SPACING == 0;
         const size_t left = n - first;
         uint64_t erased = 0;
-        if (is_plain && position % PERIOD == 0 && left >= GROUP_SYMBOLS) {
-            n_taken = left % PERIOD < GROUP_SYMBOLS ? left - left % PERIOD : left;
+        if (are_groups_whole && position % SAMPLE_PERIOD == 0 && left >= SAMPLE_SYMBOLS) {
+            n_taken = left % SAMPLE_PERIOD < SAMPLE_SYMBOLS ? left - left % SAMPLE_PERIOD : left;
             add_groups(&self, first, n_taken);
             continue;
         }
-        const size_t taken = is_sampled || is_searched || tile->erased ? GROUP_SYMBOLS : PERIOD,
+        const size_t taken = is_sampled || is_searched || tile->erased ? SAMPLE_SYMBOLS : SAMPLE_PERIOD,
                      whole = taken - position % taken;
         n_taken = left < whole ? left : whole;
         if (tile->erased)

@@ -134,10 +134,10 @@ VEC vec_lanes_u64 add_pairs(vec_lanes_u64 sums, vec_lanes_u32 numbers)
 VEC void add_energies_by(const softqam_levels *levels, int axis_bits, const float *symbols, size_t n_groups,
                          uint64_t sums[2])
 {
-    enum { ADDED_SYMBOLS = LANES < 8 ? GROUP_SYMBOLS / 2 : GROUP_SYMBOLS };
+    enum { ADDED_SYMBOLS = LANES < 8 ? SAMPLE_SYMBOLS / 2 : SAMPLE_SYMBOLS };
     vec_lanes_u64 errors = {0}, energies = {0};
-    for (size_t k = 0; k < n_groups * GROUP_SYMBOLS; k += ADDED_SYMBOLS) {
-        const float *from = symbols + 2 * (k / GROUP_SYMBOLS * SAMPLED_GROUPS * GROUP_SYMBOLS + k % GROUP_SYMBOLS);
+    for (size_t k = 0; k < n_groups * SAMPLE_SYMBOLS; k += ADDED_SYMBOLS) {
+        const float *from = symbols + 2 * (k / SAMPLE_SYMBOLS * SAMPLE_PERIOD + k % SAMPLE_SYMBOLS);
         vec_lanes_u32 added[2] = {{0}, {0}};
         VEC_UNROLL
         for (size_t j = 0; j < ADDED_SYMBOLS; j += LANES)
@@ -157,19 +157,19 @@ static void add_energies(const softqam_levels *levels, const float *symbols, siz
         add_energies_by(levels, 2, symbols, n_groups, sums);
 }
 
-/* Makes bytes of the places of 4 LANES LLRs, in any order. */
+/* Makes bytes of the bins of 4 LANES LLRs, in any order. */
 VEC vec_bytes places_at(const softqam_information *information, const unsigned char *values)
 {
-    const vec_f32 scale = vec_splat(information->places_per_unit), last = vec_splat(LAST_PLACE);
-    vec_s32 places[4];
+    const vec_f32 scale = vec_splat(information->bins_per_unit), last = vec_splat(LAST_BIN);
+    vec_s32 bins[4];
     VEC_UNROLL
     for (size_t k = 0; k < 4; k++) {
         const vec_f32 llr = information->format == SOFTQAM_OUTPUT_S16   ? vec_load_s16(values + 2 * k * LANES)
                             : information->format == SOFTQAM_OUTPUT_F16 ? vec_load_f16(values + 2 * k * LANES)
                                                                         : vec_load_f32(values + 4 * k * LANES);
-        places[k] = vec_round_s32(vec_min(vec_mul(vec_abs(llr), scale), last));
+        bins[k] = vec_round_s32(vec_min(vec_mul(vec_abs(llr), scale), last));
     }
-    return vec_pack_u8(vec_pack_s16(places[0], places[1]), vec_pack_s16(places[2], places[3]));
+    return vec_pack_u8(vec_pack_s16(bins[0], bins[1]), vec_pack_s16(bins[2], bins[3]));
 }
 
 /* Returns the indices of 4 LANES LLRs. */
@@ -190,7 +190,7 @@ VEC uint64_t missing_of(const softqam_information *information, const unsigned c
     const vec_lanes_u32 offset = (vec_lanes_u32){0} + 0x80000000u;
     uint64_t n_empty = 0;
     vec_lanes_u32 sums = offset;
-    for (size_t group = 0; group < n_groups; group++, values += SAMPLED_GROUPS * n * nbytes)
+    for (size_t group = 0; group < n_groups; group++, values += SAMPLE_SPACING * n * nbytes)
         for (size_t k = 0; k < n; k += VECTOR_NBYTES) {
             const vec_bytes indices = indices_at(information, values + k * nbytes);
             sums = vec_add_words_at(sums, information->format == SOFTQAM_OUTPUT_S8, table->words, indices);
@@ -242,7 +242,7 @@ VEC uint64_t missing_of(const softqam_information *information, const unsigned c
 {
     const size_t nbytes = information->value_nbytes;
     vec_lanes_u64 missing[2] = {{0}, {0}};
-    for (size_t group = 0; group < n_groups; group++, values += SAMPLED_GROUPS * n * nbytes)
+    for (size_t group = 0; group < n_groups; group++, values += SAMPLE_SPACING * n * nbytes)
         for (size_t k = 0; k < n; k += 2 * VECTOR_NBYTES) {
             vec_bytes indices[2] = {indices_at(information, values + k * nbytes)};
             if (k + VECTOR_NBYTES == n) {

@@ -25,7 +25,7 @@ static softqam_params make_params(softqam_input_format input_format, int output_
         .input_scale = 1.0f,
         .llr_scale = 1.0f,
         .llr_limit = is_float ? 0 : limit->steps,
-        .noise_floor = limit->least_noise,
+        .noise_floor = limit->min_noise,
     };
     softqam_params_make(&params, &config);
     params.llr_limit = limit->llr;
@@ -52,11 +52,11 @@ static void run_segment(const softqam_params *params, const softqam_resolved_seg
     softqam_float_leave(&environment);
 }
 
-/* Plain calls: the first part of a softqam_codeword_launch, all of which the launcher passes; the table of u8. */
+/* Plain calls: the first part of a softqam_codeword_argument, all of which the launcher passes; the table of u8. */
 
 static void run_plain(const fake_kernel *self, void *const arguments[])
 {
-    const softqam_codeword_launch *launch = arguments[0];
+    const softqam_codeword_argument *launch = arguments[0];
     const softqam_params params = make_params((softqam_input_format)self->input_format, self->output_format,
                                               launch->plain.steps_per_nat < 0.0f, &launch->plain.limit);
     run_segment(&params, &launch->segment);
@@ -66,11 +66,11 @@ static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_forma
 {
     static fake_kernel fakes[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
     fakes[in][out] =
-        (fake_kernel){run_plain, {sizeof(softqam_codeword_launch), sizeof(softqam_u8_table)}, (int)in, (int)out};
+        (fake_kernel){run_plain, {sizeof(softqam_codeword_argument), sizeof(softqam_u8_table)}, (int)in, (int)out};
     return (softqam_kernel){.address = kind >= CODEWORD_CALL ? NULL : &fakes[in][out],
                             .threads = kind == SMALL_CALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
                             .group_symbols = 4,
-                            .most_tiles = 8};
+                            .max_rounds = 8};
 }
 
 #define DEFINE_PLAIN_KERNELS(NAME, in)                                                                                 \
@@ -84,12 +84,12 @@ DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs16, SOFTQAM_INPUT_CS16)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs8, SOFTQAM_INPUT_CS8)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf16, SOFTQAM_INPUT_CF16)
 
-/* Segments: a softqam_segment_launch, the segments, how thread blocks share their code blocks if some have soft
+/* Segments: a softqam_common_argument, the segments, how thread blocks share their code blocks if some have soft
  * buffers, the numbers of their first thread blocks, the table of u8. */
 
 static void run_segments(const fake_kernel *self, void *const arguments[])
 {
-    const softqam_segment_launch *launch = arguments[0];
+    const softqam_common_argument *launch = arguments[0];
     const softqam_resolved_segment *segments = arguments[1];
     const softqam_params params = make_params((softqam_input_format)launch->input_format, self->output_format,
                                               segments[0].placement.steps_per_nat < 0.0f, &launch->limit);
@@ -100,7 +100,7 @@ static void run_segments(const fake_kernel *self, void *const arguments[])
 enum {
     SEGMENTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_resolved_segment),
     PARTS_NBYTES = MAX_SEGMENTS * sizeof(softqam_code_block_parts),
-    PAIRS_NBYTES = MAX_SEGMENTS * sizeof(softqam_pairs),
+    EXTRAS_NBYTES = MAX_SEGMENTS * sizeof(softqam_extras),
     FIRST_BLOCKS_NBYTES = MAX_SEGMENTS * sizeof(unsigned)
 };
 
@@ -109,7 +109,7 @@ const void *softqam_segment_kernel(softqam_output_format format)
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = (fake_kernel){
         .run = run_segments,
-        .nbytes = {sizeof(softqam_segment_launch), SEGMENTS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
+        .nbytes = {sizeof(softqam_common_argument), SEGMENTS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
         .output_format = (int)format};
     return &fakes[format];
 }
@@ -118,16 +118,16 @@ static const void *soft_kernel(softqam_output_format format)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = (fake_kernel){.run = run_segments,
-                                  .nbytes = {sizeof(softqam_segment_launch), SEGMENTS_NBYTES, PARTS_NBYTES,
-                                             PAIRS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
+                                  .nbytes = {sizeof(softqam_common_argument), SEGMENTS_NBYTES, PARTS_NBYTES,
+                                             EXTRAS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
                                   .output_format = (int)format};
     return &fakes[format];
 }
 
 #define DEFINE_SOFT_KERNELS(NAME, out)                                                                                 \
-    const void *NAME(int axis_bits, bool has_pairs, bool counts)                                                       \
+    const void *NAME(int axis_bits, bool is_joint, bool counts)                                                        \
     {                                                                                                                  \
-        (void)axis_bits, (void)has_pairs, (void)counts;                                                                \
+        (void)axis_bits, (void)is_joint, (void)counts;                                                                 \
         return soft_kernel(out);                                                                                       \
     }
 DEFINE_SOFT_KERNELS(softqam_soft_kernel_u8, SOFTQAM_OUTPUT_U8)
@@ -136,53 +136,63 @@ DEFINE_SOFT_KERNELS(softqam_soft_kernel_s16, SOFTQAM_OUTPUT_S16)
 DEFINE_SOFT_KERNELS(softqam_soft_kernel_f16, SOFTQAM_OUTPUT_F16)
 DEFINE_SOFT_KERNELS(softqam_soft_kernel_f32, SOFTQAM_OUTPUT_F32)
 
-/* Any segments, in device memory: a prepared_launch, the table of u8. Or in a prepared_list. */
+/* Any segments, in device memory: a prepared_argument, the table of u8. Or in argument_segments. */
 
 static void run_prepared(const fake_kernel *self, void *const arguments[])
 {
-    const prepared_launch *argument = arguments[0];
-    const bool is_list = !argument->prepared && !argument->descriptors;
-    const softqam_segment_launch *launch = &argument->launch;
+    const prepared_argument *argument = arguments[0];
+    const bool are_arguments = !argument->prepared && !argument->descriptors;
+    const softqam_common_argument *launch = &argument->common;
     for (unsigned k = 0; k < launch->n_segments && (!argument->n_present || k < *argument->n_present); k++) {
         prepared_segment own;
         if (argument->descriptors)
             softqam_prepare_segment(&own, &argument->descriptors[k], &argument->defaults, launch->input_format,
                                     self->output_format);
         else
-            own = is_list ? ((const prepared_list *)arguments[0])->segments[k]
-                          : *(const prepared_segment *)(const void *)&argument->prepared[k];
+            own = are_arguments ? ((const argument_segments *)arguments[0])->segments[k]
+                                : *(const prepared_segment *)(const void *)&argument->prepared[k];
         const softqam_params params = make_params((softqam_input_format)launch->input_format, self->output_format,
                                                   own.segment.placement.steps_per_nat < 0.0f, &launch->limit);
         run_segment(&params, &own.segment);
     }
 }
 
-static const void *prepared_kernel(softqam_output_format format, bool is_list)
+static const void *prepared_kernel(softqam_output_format format, bool are_arguments)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS][2];
-    fakes[format][is_list] = (fake_kernel){
-        .run = run_prepared,
-        .nbytes = {is_list ? sizeof(prepared_list) : sizeof(prepared_launch), is_list ? 0 : sizeof(softqam_u8_table)},
-        .output_format = (int)format};
-    return &fakes[format][is_list];
+    fakes[format][are_arguments] =
+        (fake_kernel){.run = run_prepared,
+                      .nbytes = {are_arguments ? sizeof(argument_segments) : sizeof(prepared_argument),
+                                 are_arguments ? 0 : sizeof(softqam_u8_table)},
+                      .output_format = (int)format};
+    return &fakes[format][are_arguments];
 }
 
-const void *softqam_prepared_kernel_u8(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_U8, is_list); }
-const void *softqam_prepared_kernel_s8(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_S8, is_list); }
-const void *softqam_prepared_kernel_s16(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_S16, is_list); }
-const void *softqam_prepared_kernel_f16(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_F16, is_list); }
-const void *softqam_prepared_kernel_f32(bool is_list) { return prepared_kernel(SOFTQAM_OUTPUT_F32, is_list); }
+const void *softqam_prepared_kernel_u8(bool are_arguments) { return prepared_kernel(SOFTQAM_OUTPUT_U8, are_arguments); }
+const void *softqam_prepared_kernel_s8(bool are_arguments) { return prepared_kernel(SOFTQAM_OUTPUT_S8, are_arguments); }
+const void *softqam_prepared_kernel_s16(bool are_arguments)
+{
+    return prepared_kernel(SOFTQAM_OUTPUT_S16, are_arguments);
+}
+const void *softqam_prepared_kernel_f16(bool are_arguments)
+{
+    return prepared_kernel(SOFTQAM_OUTPUT_F16, are_arguments);
+}
+const void *softqam_prepared_kernel_f32(bool are_arguments)
+{
+    return prepared_kernel(SOFTQAM_OUTPUT_F32, are_arguments);
+}
 
 /* There are no kernels that store straight to soft buffers. */
-const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool adds, bool counts)
+const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool combines, bool counts)
 {
-    (void)axis_bits, (void)neighbours, (void)adds, (void)counts;
+    (void)axis_bits, (void)neighbours, (void)combines, (void)counts;
     return NULL;
 }
 
-const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool adds, bool counts)
+const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool combines, bool counts)
 {
-    return softqam_element_kernel_s8(axis_bits, neighbours, adds, counts);
+    return softqam_element_kernel_s8(axis_bits, neighbours, combines, counts);
 }
 
 cudaError_t softqam_device_gold_tables(const void **tables)

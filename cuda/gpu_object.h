@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A softqam_gpu, for the files at the top: the table of functions (gpu.c) and the calls on device memory
  * (device_calls.c). */
-#ifndef SOFTQAM_GPU_PARTS_H
-#define SOFTQAM_GPU_PARTS_H
+#ifndef SOFTQAM_GPU_OBJECT_H
+#define SOFTQAM_GPU_OBJECT_H
 
 #include "gpu.h"
 #include "pipeline.h"
