@@ -112,7 +112,6 @@ typedef struct softqam_common_argument {
     unsigned block_iterations; /* iterations of a thread block's warps together, the same for each */
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
-    float sum_limit; /* largest magnitude in soft buffers */
 } softqam_common_argument;
 
 typedef struct softqam_kernel {

@@ -106,7 +106,6 @@ static softqam_common_argument common_argument_of(const softqam_params *params)
     return (softqam_common_argument){
         .limit = softqam_llr_limit_of(params),
         .input_format = params->input_format,
-        .sum_limit = params->llr_limit,
     };
 }
 

@@ -203,7 +203,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
         if (COUNTING != NO_COUNTS && is_last)
             add_counts_to(shared.extras.statistics);
         soft_sum<FORMAT> sum;
-        sum.open(common.sum_limit);
+        sum.open(common.limit.llr);
         if (work.combines)
             store_tile<FORMAT, BITS, true>(work, stage, sum);
         else
