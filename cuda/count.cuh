@@ -97,9 +97,7 @@ static __device__ __forceinline__ uint32_t count_limited(const packed_values<WOR
 template <softqam_output_format FORMAT, int WORDS>
 static __device__ __forceinline__ uint32_t bin_of_llr(const packed_values<WORDS> &values, int k, float bins_per_unit)
 {
-    const uint32_t word = value_at < FORMAT == SOFTQAM_OUTPUT_F32 ? 4
-                          : FORMAT == SOFTQAM_OUTPUT_S8           ? 1
-                                                                  : 2 > (values, k);
+    const uint32_t word = value_at<softqam_value_nbytes(FORMAT)>(values, k);
     const float magnitude =
         fabsf(FORMAT == SOFTQAM_OUTPUT_F32   ? __uint_as_float(word)
               : FORMAT == SOFTQAM_OUTPUT_F16 ? __half2float(__ushort_as_half(static_cast<uint16_t>(word)))
@@ -112,7 +110,7 @@ static __device__ __forceinline__ uint32_t bin_of_llr(const packed_values<WORDS>
 /* Returns how many bins of information_values a format's unit has. */
 static __device__ __forceinline__ float bins_per_unit_of(softqam_output_format format, float steps_per_nat)
 {
-    return vec_div(16.0f, is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
+    return vec_div(16.0f, softqam_is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
 }
 
 /* Adds the energies of a symbol, unless the mask `kept` is zero. */

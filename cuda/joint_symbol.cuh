@@ -106,7 +106,7 @@ joint_values(const float (&metrics)[2 * M], float weight, uint32_t flips, const 
     for (int k = 0; k < 2 * M; k++) {
         const float metric = vec_flip(metrics[k], flips << (31 - k));
         uint32_t value;
-        if (is_in_steps(FORMAT)) {
+        if (softqam_is_in_steps(FORMAT)) {
             const float most = static_cast<float>(limit.steps);
             const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - most, ROUNDING_CONSTANT + most);
             value = valid & (vec_bits(sum) - vec_bits(ROUNDING_CONSTANT));

@@ -88,7 +88,7 @@ softqam_llr_limit softqam_llr_limit_of(const softqam_params *params)
 {
     const float limit = params->llr_limit;
     const bool is_s16 = params->output_format == SOFTQAM_OUTPUT_S16;
-    const uint32_t steps = is_s16 || params->output_format == SOFTQAM_OUTPUT_S8 ? (uint32_t)limit : 0;
+    const uint32_t steps = softqam_is_in_steps(params->output_format) ? (uint32_t)limit : 0;
     const uint32_t each = is_s16 ? 0x10001 : 0x01010101;
     return (softqam_llr_limit){
         .llr = limit,

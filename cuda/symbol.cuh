@@ -20,9 +20,7 @@ static_assert(N_OUTPUT_FORMATS == 5, "symbol_size, metrics_of() and llrs_of() ha
 template <softqam_output_format FORMAT, int M> struct symbol_size {
     enum {
         BITS = M == 0 ? 1 : 2 * M,
-        VALUE_NBYTES = FORMAT == SOFTQAM_OUTPUT_F32                                   ? 4
-                       : FORMAT == SOFTQAM_OUTPUT_F16 || FORMAT == SOFTQAM_OUTPUT_S16 ? 2
-                                                                                      : 1,
+        VALUE_NBYTES = softqam_value_nbytes(FORMAT),
         NBYTES = BITS * VALUE_NBYTES,
         WORDS = (NBYTES + 3) / 4
     };
@@ -109,12 +107,6 @@ template <> __device__ __forceinline__ __half component_of<__half>(uint32_t word
     return __ushort_as_half(static_cast<uint16_t>(word));
 }
 
-/* True if LLRs are whole numbers of steps. */
-static __device__ __forceinline__ constexpr bool is_in_steps(softqam_output_format format)
-{
-    return format == SOFTQAM_OUTPUT_S8 || format == SOFTQAM_OUTPUT_S16;
-}
-
 /* Applies the noise floor. */
 static __device__ __forceinline__ float bounded_noise(float noise, bool is_inverse, const softqam_llr_limit &limit)
 {
@@ -191,7 +183,7 @@ struct gain_scale : symbol_scale {
                                              float gain, float (&components)[2])
     {
         if (__builtin_expect(!(is_between(gain, 0x1p-20f, 0x1p20f) && is_between(noise, 0x1p-40f, 0x1p40f)), 0)) {
-            const any_gain any = any_gain_of(scale, noise, is_inverse, gain, is_in_steps(format));
+            const any_gain any = any_gain_of(scale, noise, is_inverse, gain, softqam_is_in_steps(format));
             weight = any.weight;
             has_small_weight = any.has_small_weight;
             components[0] = divided_by_gain(components[0], any.divisor);
@@ -211,7 +203,7 @@ struct gain_scale : symbol_scale {
  * quotients and products are rounded. */
 static __device__ __forceinline__ float weight_scale_of(softqam_output_format format, float steps_per_nat)
 {
-    return is_in_steps(format) ? __fmul_rn(steps_per_nat, LLR_STEP) : steps_per_nat;
+    return softqam_is_in_steps(format) ? __fmul_rn(steps_per_nat, LLR_STEP) : steps_per_nat;
 }
 
 /* Soft bits. */
@@ -319,7 +311,7 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
     packed_values<WORDS> packed;
     float metrics[BITS + BITS % 2] = {};
     metrics_of<FORMAT, M>(table, i, q, scale, metrics);
-    if constexpr (std::is_same_v<Scale, gain_scale> && is_in_steps(FORMAT)) {
+    if constexpr (std::is_same_v<Scale, gain_scale> && softqam_is_in_steps(FORMAT)) {
         if (scale.has_small_weight) {
 #pragma unroll
             for (int k = 0; k < BITS; k++)
@@ -329,7 +321,7 @@ llrs_of(const vec_llr_table &table, float i, float q, const Scale &scale, const 
 #pragma unroll
     for (int w = 0; w < WORDS; w++) {
         const int k = w * EACH;
-        if constexpr (is_in_steps(FORMAT)) {
+        if constexpr (softqam_is_in_steps(FORMAT)) {
             packed.word[w] = w < WORDS - 1 ? word_of_steps<FORMAT, EACH, IS_DESCRAMBLED>(metrics, k, scale, limit)
                                            : word_of_steps<FORMAT, LAST, IS_DESCRAMBLED>(metrics, k, scale, limit);
         } else if constexpr (FORMAT == SOFTQAM_OUTPUT_F16) {

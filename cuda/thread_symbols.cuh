@@ -53,11 +53,8 @@ template <source_kind KIND> struct thread_source {
     {
         const unsigned n_layers = from.n_layers;
         const softqam_source_layer &layer = from.layers[number];
-        static_assert(N_INPUT_FORMATS == 4, "each has its bytes here, in load() and in convert()");
-        const unsigned component_nbytes = input_format == SOFTQAM_INPUT_CF32  ? 4
-                                          : input_format == SOFTQAM_INPUT_CS8 ? 1
-                                                                              : 2;
-        const size_t nbytes = from.symbol_stride * (layer.symbols_q ? component_nbytes : 2 * component_nbytes);
+        static_assert(N_INPUT_FORMATS == 4, "load() and convert() have each");
+        const size_t nbytes = from.symbol_stride * (layer.symbols_q ? from.symbol_nbytes / 2 : from.symbol_nbytes);
         const unsigned elements = n_layers == 3 ? 10 : WARP_THREADS >> n_layers / 2; /* elements of an iteration */
         i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
         q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
