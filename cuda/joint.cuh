@@ -40,21 +40,6 @@ static __device__ __forceinline__ joint_layer load_joint_layer(const softqam_sou
     return {convert<ANY_SOURCE>(raw, input_format, source.input_scale), raw.noise, raw.gain};
 }
 
-/* The place of a symbol among a segment's layers. */
-struct symbol_index {
-    size_t element;
-    unsigned layer;
-};
-
-static __device__ __forceinline__ symbol_index symbol_index_of(unsigned n_layers, size_t symbol)
-{
-    const size_t element = n_layers == 1   ? symbol
-                           : n_layers == 2 ? symbol / 2
-                           : n_layers == 3 ? symbol / 3
-                                           : symbol / 4;
-    return {element, static_cast<unsigned>(symbol - element * n_layers)};
-}
-
 /* The inputs of the LLRs of a symbol of a pair. */
 struct joint_source {
     joint_inputs inputs;

@@ -25,6 +25,21 @@ static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind ki
     return kind == ANY_SOURCE || kind == GAIN_SOURCE;
 }
 
+/* The place of a symbol among a segment's layers. */
+struct symbol_index {
+    size_t element;
+    unsigned layer;
+};
+
+static __device__ __forceinline__ symbol_index symbol_index_of(unsigned n_layers, size_t symbol)
+{
+    const size_t element = n_layers == 1   ? symbol
+                           : n_layers == 2 ? symbol / 2
+                           : n_layers == 3 ? symbol / 3
+                                           : symbol / 4;
+    return {element, static_cast<unsigned>(symbol - element * n_layers)};
+}
+
 /* The place of a thread's symbols. */
 template <source_kind KIND> struct thread_source {
     const unsigned char *i;
@@ -39,12 +54,8 @@ template <source_kind KIND> struct thread_source {
     __device__ __forceinline__ void open(const softqam_source &from, unsigned input_format, size_t symbol,
                                          unsigned stride)
     {
-        const unsigned n_layers = from.n_layers;
-        const size_t element = n_layers == 1   ? symbol
-                               : n_layers == 2 ? symbol / 2
-                               : n_layers == 3 ? symbol / 3
-                                               : symbol / 4;
-        open(from, input_format, element, static_cast<unsigned>(symbol - element * n_layers), stride);
+        const symbol_index index = symbol_index_of(from.n_layers, symbol);
+        open(from, input_format, index.element, index.layer, stride);
     }
 
     /* Begins at a layer of a resource element. */
