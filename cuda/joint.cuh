@@ -106,7 +106,6 @@ struct thread_symbols<FORMAT, M, JOINT_SOURCE, IS_DESCRAMBLED> {
     struct {
         const float *noise; /* unused */
     } source;
-    raw_symbol next; /* unused */
     size_t symbol;   /* the next one */
     bool has_symbol; /* the next symbol is this thread's */
     bool is_descrambled;

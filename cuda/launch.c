@@ -349,12 +349,18 @@ static softqam_status launch_codeword(softqam_launch *launch, int number)
                          plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->max_rounds));
 }
 
+/* Forgets the launch's segments. */
+static void reset(softqam_launch *launch)
+{
+    launch->n_segments = launch->n_joint = 0;
+    launch->needs_soft_kernel = launch->needs_any_kernel = launch->has_statistics = false;
+}
+
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream)
 {
     launch->params = params;
     launch->stream = stream;
-    launch->n_segments = launch->n_joint = 0;
-    launch->needs_soft_kernel = launch->needs_any_kernel = launch->has_statistics = false;
+    reset(launch);
 }
 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
@@ -385,8 +391,7 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
                  : number / N_AXIS_KINDS >= CODEWORD_CALL ? launch_codeword(launch, number)
                                                           : launch_plain(launch, number);
     }
-    launch->n_segments = launch->n_joint = 0;
-    launch->needs_soft_kernel = launch->needs_any_kernel = launch->has_statistics = false;
+    reset(launch);
     return status;
 }
 

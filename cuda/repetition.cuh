@@ -25,7 +25,6 @@ static __device__ __forceinline__ uint32_t llr_of_part(soft_memory &shared, cons
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
     thread_symbols<FORMAT, M, KIND, true> symbols = {shared};
     symbols.open(part.first + number, number, 1);
-    symbols.next = {};
     symbols.load(true);
     symbols.set_noise(symbols.source.noise, limit);
     const auto values = symbols.demodulate(shared.table<FORMAT, M>().read({}), limit, false, 1);

@@ -166,7 +166,6 @@ static __device__ __forceinline__ void demodulate_warp(segment_memory &shared, c
     output.open(span.first);
     const float *noise_of_all = symbols.source.noise;
     wait_for_previous_kernel();
-    symbols.next = {};
     symbols.load(lane_symbol < span.n);
     __syncthreads(); /* table and sequence are written */
     const auto table = shared.table<FORMAT, M>().read(u8_table);

@@ -155,7 +155,6 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
     symbols.open(span.first + of_thread, of_thread, BLOCK_WARPS);
     const float *noise_of_all = symbols.source.noise;
     wait_for_previous_kernel();
-    symbols.next = {};
     symbols.load(lane_symbol < span.n);
     __syncthreads(); /* table, sequence and work are written */
     const soft_work &work = shared.work;
