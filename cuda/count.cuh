@@ -125,11 +125,6 @@ template <int M> static __device__ __forceinline__ void add_energies(thread_coun
     to.symbol_energy += __float2uint_rn(energy_of(i, q)) & kept;
 }
 
-static __device__ __forceinline__ bool is_sampled(uint32_t position)
-{
-    return position / SAMPLE_SYMBOLS % SAMPLE_SPACING == 0;
-}
-
 /* Adds those of N symbols that are sampled. `information` is a table by magnitude or by bin. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
 static __device__ __forceinline__ void
@@ -330,7 +325,7 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOO
 #pragma unroll
         for (int k = 0; k < N; k++) {
             limited = count_limited<FORMAT, symbol_size<FORMAT, M>::NBYTES>(values[k], limit, limited);
-            rare.sampled |= is_sampled(position + k) ? 1u << k : 0;
+            rare.sampled |= softqam_is_sampled(position + k) ? 1u << k : 0;
         }
         counts.n_symbols += are_mine ? N : 0;
         counts.n_limited += are_mine ? limited : 0;

@@ -243,7 +243,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
             rare.values[g] = symbols[g];
             rare.components[2 * g] = components[2 * g];
             rare.components[2 * g + 1] = components[2 * g + 1];
-            rare.sampled |= g < n && is_sampled(number + g) ? 1u << g : 0;
+            rare.sampled |= g < n && softqam_is_sampled(number + g) ? 1u << g : 0;
             rare.erased |= g < n && scales[g].weight == 0.0f ? 1u << g : 0; /* as regularize() leaves erasures */
         }
         counts = with_rare(counts, rare, bins_per_unit_of(FORMAT, plain.steps_per_nat));

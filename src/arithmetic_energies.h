@@ -8,8 +8,13 @@
 
 #include "arithmetic.h"
 
-/* One of SAMPLE_SPACING groups of consecutive symbols of the codeword counts for the sums. */
-enum { SAMPLE_SYMBOLS = 64, SAMPLE_SPACING = 8, SAMPLE_PERIOD = 8 * 64 };
+/* The first SAMPLE_SYMBOLS of every SAMPLE_PERIOD symbols of the codeword count for the sums. */
+enum { SAMPLE_SYMBOLS = 64, SAMPLE_SPACING = 8, SAMPLE_PERIOD = SAMPLE_SPACING * SAMPLE_SYMBOLS };
+
+HOST_AND_DEVICE static inline bool softqam_is_sampled(uint32_t symbol)
+{
+    return symbol / SAMPLE_SYMBOLS % SAMPLE_SPACING == 0;
+}
 
 #define MAX_ENERGY  16.0f
 #define ENERGY_UNIT 0x1p24f

@@ -174,7 +174,7 @@ class statistics
                 return;
         }
         internal::thread_counts one = {};
-        if (internal::is_sampled(symbol) && !is_erasure)
+        if (internal::softqam_is_sampled(symbol) && !is_erasure)
             internal::add_samples<FORMAT, M, HAS_ENERGIES, false>(
                 one, values, components, 1, internal::bins_per_unit_of(FORMAT, described.placement.steps_per_nat),
                 internal::information_of_bins.of_bins);

@@ -313,7 +313,7 @@ void softqam_count_tile(const softqam_counted_tile *tile, softqam_statistics *to
         !is_searched && !tile->erased && !softqam_has_gains(call->noise_kind) && tile->axis_bits > 0;
     for (size_t first = 0, n_taken; first < n; first += n_taken) {
         const uint32_t position = tile->codeword_symbol + (uint32_t)first;
-        const bool is_sampled = position / SAMPLE_SYMBOLS % SAMPLE_SPACING == 0;
+        const bool is_sampled = softqam_is_sampled(position);
         const size_t left = n - first;
         uint64_t erased = 0;
         if (are_groups_whole && position % SAMPLE_PERIOD == 0 && left >= SAMPLE_SYMBOLS) {
