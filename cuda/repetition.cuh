@@ -149,8 +149,9 @@ template <softqam_output_format FORMAT, typename Arguments> struct repeated_walk
         if (is_new && slice == 0 && threadIdx.x < WARP_THREADS) {
             soft_fill fill = {is_repeated ? 0 : found.n_symbols * bits, 0, buffer.n_fill, placement.filler_value};
             fill.n_zeros = buffer.n_data - fill.first_zero;
-            fill_positions<FORMAT>(buffer, part.values, fill, is_repeated ? fill.n_zeros : 0,
-                                   fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data);
+            fill_share share = fill_share_of(buffer, fill, 0, 1, 1);
+            share.begin = is_repeated ? fill.n_zeros : 0;
+            fill_positions<FORMAT>(buffer, part.values, fill, share);
         }
         for (uint64_t symbol = begin; symbol < end; symbol += part.n_symbols, part.is_new = false) {
             part.first = symbol - of_segment;

@@ -153,11 +153,9 @@ static __device__ __forceinline__ void fill_for_symbols(const softqam_placement 
         if (values && placement.codeword_symbol <= found.first) {
             soft_fill fill = {found.n_symbols * bits, 0, buffer.n_fill, placement.filler_value};
             fill.n_zeros = buffer.n_data - fill.first_zero;
-            const uint32_t n = fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data;
-            const uint64_t each = n / min(found.n_symbols, segment_end - found.first) + 1;
             fill_positions<FORMAT>(buffer, values, fill,
-                                   static_cast<uint32_t>(min((symbol - found.first) * each, uint64_t{n})),
-                                   static_cast<uint32_t>(min((next - found.first) * each, uint64_t{n})));
+                                   fill_share_of(buffer, fill, symbol - found.first, next - found.first,
+                                                 min(found.n_symbols, segment_end - found.first)));
         }
         symbol = next;
     }

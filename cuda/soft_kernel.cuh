@@ -34,7 +34,7 @@ static __device__ __forceinline__ void open_work(soft_memory &shared, const soft
     work.n_symbols = found.n_symbols;
     work.first = first;
     work.combines = placement.combines;
-    work.fill_first = work.fill_end = 0;
+    work.share = {0, 0};
     work.fill.first_zero = found.n_symbols * bits;
     work.fill.n_zeros = buffer.n_data - work.fill.first_zero;
     work.fill.zeros_below = buffer.n_fill;
@@ -43,11 +43,7 @@ static __device__ __forceinline__ void open_work(soft_memory &shared, const soft
         return;
     const uint32_t n_shared = static_cast<uint32_t>(
         min(uint64_t{found.n_symbols}, placement.codeword_symbol + shared.segment.n_symbols - found.first));
-    const uint32_t n_values = work.fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data;
-    const uint64_t each = n_values / n_shared + 1;
-    work.fill_first = static_cast<uint32_t>(min(first * each, uint64_t{n_values}));
-    work.fill_end =
-        static_cast<uint32_t>(min((first + uint64_t{static_cast<uint32_t>(span.n)}) * each, uint64_t{n_values}));
+    work.share = fill_share_of(buffer, work.fill, first, first + static_cast<uint32_t>(span.n), n_shared);
 }
 
 /* A thread block's share of its segment. */

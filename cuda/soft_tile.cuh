@@ -15,8 +15,7 @@ struct soft_work {
     uint32_t n_symbols;    /* symbols of the code block */
     uint32_t first;        /* symbol of the code block */
     soft_fill fill;
-    uint32_t fill_first; /* the zeros and fillers that are this thread block's */
-    uint32_t fill_end;
+    fill_share share; /* this thread block's zeros and fillers */
     bool combines;
 };
 
@@ -35,12 +34,12 @@ struct soft_span {
 /* Writes this thread block's zeros and fillers, a share by each warp. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_work &work)
 {
-    const uint32_t fill_end = work.fill_end;
-    const uint32_t of_warp = (fill_end - work.fill_first + BLOCK_WARPS - 1) / BLOCK_WARPS;
-    const uint32_t begin = work.fill_first + threadIdx.x / WARP_THREADS * of_warp;
-    const uint32_t end = min(begin + of_warp, fill_end);
+    const fill_share share = work.share;
+    const uint32_t of_warp = (share.end - share.begin + BLOCK_WARPS - 1) / BLOCK_WARPS;
+    const uint32_t begin = share.begin + threadIdx.x / WARP_THREADS * of_warp;
+    const uint32_t end = min(begin + of_warp, share.end);
     if (begin < end)
-        fill_positions<FORMAT>(work.buffer, work.values, work.fill, begin, end);
+        fill_positions<FORMAT>(work.buffer, work.values, work.fill, {begin, end});
 }
 
 /* Symbols in shared memory: a bit plane every `pitch` bytes, each with the alignment of its destination, modulo a

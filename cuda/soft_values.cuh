@@ -204,13 +204,29 @@ struct soft_fill {
     float filler_value;
 };
 
-/* Writes, by a warp, those of these positions with numbers from `begin` to `end`. */
+/* Numbers of such positions. */
+struct fill_share {
+    uint32_t begin;
+    uint32_t end;
+};
+
+/* Returns the share of a code block's symbols `first` to `end`, if n_symbols of its symbols share all. */
+static __device__ __forceinline__ fill_share fill_share_of(const softqam_soft_buffer &buffer, const soft_fill &fill,
+                                                           uint32_t first, uint32_t end, uint32_t n_symbols)
+{
+    const uint32_t n = fill.n_zeros + softqam_soft_buffer_size(&buffer) - buffer.n_data;
+    const uint64_t each = n / n_symbols + 1;
+    return {static_cast<uint32_t>(min(first * each, uint64_t{n})), static_cast<uint32_t>(min(end * each, uint64_t{n}))};
+}
+
+/* Writes, by a warp, those of these positions with the numbers of a share. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void fill_positions(const softqam_soft_buffer &buffer, unsigned char *values,
-                                                      const soft_fill &fill, uint32_t begin, uint32_t end)
+                                                      const soft_fill &fill, fill_share share)
 {
     enum { VALUE = symbol_size<FORMAT, 1>::VALUE_NBYTES };
-    const uint32_t zeros_end = min(end, fill.n_zeros);
+    uint32_t begin = share.begin;
+    const uint32_t end = share.end, zeros_end = min(end, fill.n_zeros);
 #pragma unroll 1
     while (begin < zeros_end) {
         const softqam_soft_run run = softqam_soft_run_at(&buffer, fill.first_zero + begin);
