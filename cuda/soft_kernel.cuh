@@ -20,7 +20,7 @@ enum { JOINT_BLOCKS = 5 };
  * segment has of the code block, if it has the first one. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void open_work(soft_memory &shared, const softqam_code_block &found,
-                                                 const soft_span &span)
+                                                 const block_span &span)
 {
     const softqam_placement &placement = shared.segment.placement;
     const uint32_t first = placement.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
@@ -43,7 +43,7 @@ static __device__ __forceinline__ void open_work(soft_memory &shared, const soft
         return;
     const uint32_t n_shared = static_cast<uint32_t>(
         min(uint64_t{found.n_symbols}, placement.codeword_symbol + shared.segment.n_symbols - found.first));
-    work.share = fill_share_of(buffer, work.fill, first, first + static_cast<uint32_t>(span.n), n_shared);
+    work.share = fill_share_of(buffer, work.fill, first, first + span.n_symbols, n_shared);
 }
 
 /* A thread block's share of its segment. */
@@ -59,10 +59,9 @@ template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode 
 static __device__ __forceinline__ void
 demodulate_code_blocks(soft_memory &shared, const softqam_common_argument &common, const soft_task &task)
 {
-    const soft_span span = {task.span.first, static_cast<int>(task.span.n_symbols)};
     if (threadIdx.x == 0)
-        open_work<FORMAT>(shared, task.found, span);
-    demodulate_soft_span<FORMAT, SEGMENTS, M, COUNTING>(shared, common, span);
+        open_work<FORMAT>(shared, task.found, task.span);
+    demodulate_soft_span<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task.span);
 }
 
 /* Demodulates a thread block's symbols of a segment, of which table and sequence are written, and counts them. */

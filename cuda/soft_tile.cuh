@@ -25,12 +25,6 @@ struct soft_memory : segment_memory {
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: the data position of each plane's first value */
 };
 
-/* Symbols of the block's segment, all of one code block; shared.work is written before the next barrier. */
-struct soft_span {
-    size_t first;
-    int n;
-};
-
 /* Writes this thread block's zeros and fillers, a share by each warp. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_work &work)
 {
@@ -133,15 +127,16 @@ static __device__ __forceinline__ void open_planes(uint32_t (&plane_at)[BITS], c
         plane_at[k] = address + k * size::PITCH + __shfl_sync(0xffffffffu, misaligned, k);
 }
 
-/* Demodulates a span's symbols to their soft buffer. After a barrier the next span's shared.work, sequence and segment
- * may be written. */
+/* Demodulates a span's symbols, all of one code block, to their soft buffer; a thread has written shared.work. After a
+ * barrier the next span's shared.work, sequence and segment may be written. */
 template <softqam_output_format FORMAT, int M, source_kind KIND, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, const softqam_common_argument &common,
-                                                        const soft_span &span)
+                                                        const block_span &span)
 {
     typedef tile_size<FORMAT, M> size;
     enum { BITS = size::BITS, VALUE = size::VALUE };
     const unsigned lane = threadIdx.x % WARP_THREADS;
+    const int n_symbols = static_cast<int>(span.n_symbols);
     const int n_warp = static_cast<int>(softqam_warp_symbols(shared.segment.source.n_layers));
     const int row = BLOCK_WARPS * n_warp;
     /* Sampled symbols are those of two warps, so blocks that count number their warps differently. */
@@ -154,7 +149,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
     symbols.open(span.first + of_thread, of_thread, BLOCK_WARPS);
     const float *noise_of_all = symbols.source.noise;
     wait_for_previous_kernel();
-    symbols.load(lane_symbol < span.n);
+    symbols.load(lane_symbol < n_symbols);
     __syncthreads(); /* table, sequence and work are written */
     const soft_work &work = shared.work;
     if (!work.values)
@@ -167,8 +162,8 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
                                                                      shared.segment.placement.steps_per_nat};
     uint32_t of_codeword = shared.segment.placement.codeword_symbol + static_cast<uint32_t>(span.first) + of_thread;
 #pragma unroll 1
-    for (int done = 0; done < span.n; done += size::ROWS * row) {
-        const int n = min(span.n - done, size::ROWS * row);
+    for (int done = 0; done < n_symbols; done += size::ROWS * row) {
+        const int n = min(n_symbols - done, size::ROWS * row);
         uint32_t plane_at[BITS];
         stage.first = work.first + done;
         stage.n_symbols = n;
@@ -179,7 +174,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
 #pragma unroll 1
         for (int row_begin = 0; row_begin < n; row_begin += row) {
             const auto values =
-                symbols.demodulate(table, common.limit, lane_symbol < span.n - done - row_begin - row, row);
+                symbols.demodulate(table, common.limit, lane_symbol < n_symbols - done - row_begin - row, row);
             if (KIND == JOINT_SOURCE) /* registers are few: no addresses are kept meanwhile */
                 open_planes<FORMAT, M>(plane_at, work, stage.first, stage.address + (of_thread + row_begin) * VALUE);
             if constexpr (COUNTING != NO_COUNTS) {
@@ -194,7 +189,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
             for (int k = 0; k < BITS; k++)
                 plane_at[k] += row * VALUE; /* unused in pairs */
         }
-        const bool is_last = done + n >= span.n;
+        const bool is_last = done + n >= n_symbols;
         if (COUNTING != NO_COUNTS && is_last)
             counter.close();
         __syncthreads();
@@ -213,7 +208,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
 
 template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_soft_span(soft_memory &shared, const softqam_common_argument &common,
-                                                            const soft_span &span)
+                                                            const block_span &span)
 {
     with_source<FORMAT, SEGMENTS>(
         shared,
