@@ -294,8 +294,7 @@ VEC vec_u32 vec_halves(vec_f32 first, vec_f32 second)
 #if __CUDA_ARCH__ >= 800
     asm("cvt.rn.satfinite.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
 #else
-    const float largest = 65504.0f;
-    const __half2 halves = __floats2half2_rn(vec_limit(first, largest), vec_limit(second, largest));
+    const __half2 halves = __floats2half2_rn(vec_limit(first, LARGEST_HALF), vec_limit(second, LARGEST_HALF));
     memcpy(&bits, &halves, sizeof bits);
 #endif
     return bits;

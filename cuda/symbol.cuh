@@ -284,8 +284,6 @@ static __device__ __forceinline__ uint32_t word_of_steps(const float metrics[], 
     return (word + limit.to_middle_each) ^ (FORMAT == SOFTQAM_OUTPUT_S16 ? 0x80008000 : 0x80808080);
 }
 
-#define LARGEST_HALF 65504.0f
-
 /* Limits two LLRs of f16. */
 static __device__ __forceinline__ uint32_t limited_halves(uint32_t halves, float limit)
 {

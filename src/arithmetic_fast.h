@@ -49,8 +49,8 @@ typedef struct fast_range {
 static const fast_range fast_range_s8 = {0.0f, 0.0f, 1.4f * 0x1p23f};
 static const fast_range fast_range_s16 = {0.0f, 0.0f, 0x1p60f};
 static const fast_range fast_range_bpsk_s16 = {0.0f, 0.0f, 0x1p34f};
-static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, 65504.0f};
-static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, 65504.0f};
+static const fast_range fast_range_f16 = {0.0f, MIN_INVERSE_N0, LARGEST_HALF};
+static const fast_range fast_range_bpsk_f16 = {TINY_COMPONENT, MIN_INVERSE_N0, LARGEST_HALF};
 static const fast_range fast_range_f32 = {TINY_COMPONENT, MIN_INVERSE_N0, 0x1p100f};
 
 /* Limited f16: up to this, a component below TINY_COMPONENT gives a zero of its sign. */

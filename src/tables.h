@@ -8,6 +8,9 @@
 
 #include <softqam/softqam.h>
 
+/* The largest finite number of binary16. */
+#define LARGEST_HALF 65504.0f
+
 /* Soft bits, of 256QAM alone: 16 levels an axis, found in 4 halvings; four bits ride on each axis. */
 enum { U8_LEVELS = 16, U8_AXIS_BITS = 4 };
 
