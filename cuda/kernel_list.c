@@ -16,6 +16,12 @@ typedef struct known_kernel {
 
 static known_kernel all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS][N_KERNELS];
 
+/* Returns a kernel with BLOCK_THREADS threads, and the more that write zeros and fillers. */
+static softqam_kernel block_kernel(const void *address, unsigned n_more)
+{
+    return (softqam_kernel){.address = address, .threads = BLOCK_THREADS + n_more};
+}
+
 static void find_kernels(void)
 {
     _Static_assert(N_INPUT_FORMATS == 4, "by_input has kernels for each");
@@ -40,20 +46,22 @@ static void find_kernels(void)
         for (int out = 0; out < N_OUTPUT_FORMATS; out++) {
             const softqam_output_format format = (softqam_output_format)out;
             known_kernel *to = all_kernels[in][out];
-            for (int k = 0; k < KERNEL_SEGMENTS; k++)
-                to[k].kernel = by_input[in](format, k % N_AXIS_KINDS, (softqam_plain_kind)(k / N_AXIS_KINDS));
-            to[KERNEL_SEGMENTS].kernel = (softqam_kernel){softqam_segment_kernel(format), BLOCK_THREADS, 0, 0};
-            for (int k = 0; k < N_AXIS_KINDS * 4; k++)
-                to[KERNEL_SOFT_BUFFERS + k].kernel =
-                    (softqam_kernel){soft[out](k / 4, k / 2 % 2, k % 2), BLOCK_THREADS, 0, 0};
-            to[KERNEL_MEMORY].kernel = (softqam_kernel){by_output[out](false), BLOCK_THREADS, 0, 0};
-            to[KERNEL_ARGUMENTS].kernel = (softqam_kernel){by_output[out](true), BLOCK_THREADS, 0, 0};
             softqam_element_kernels *elements = format == SOFTQAM_OUTPUT_S8    ? softqam_element_kernel_s8
                                                 : format == SOFTQAM_OUTPUT_F16 ? softqam_element_kernel_f16
                                                                                : NULL;
-            for (int k = 0; elements && k < N_AXIS_KINDS * 12; k++)
-                to[KERNEL_ELEMENTS + k].kernel = (softqam_kernel){elements(k / 12, 1u << k % 12 / 4, k % 2, k / 2 % 2),
-                                                                  BLOCK_THREADS + (k % 2 ? 0 : WARP_THREADS), 0, 0};
+            to[KERNEL_SEGMENTS].kernel = block_kernel(softqam_segment_kernel(format), 0);
+            to[KERNEL_MEMORY].kernel = block_kernel(by_output[out](false), 0);
+            to[KERNEL_ARGUMENTS].kernel = block_kernel(by_output[out](true), 0);
+            for (int bits = 0; bits < N_AXIS_KINDS; bits++) {
+                for (int kind = 0; kind < N_PLAIN_KINDS; kind++)
+                    to[softqam_plain_number(kind, bits)].kernel = by_input[in](format, bits, kind);
+                for (int k = 0; k < 4; k++)
+                    to[softqam_soft_number(bits, k / 2, k % 2)].kernel = block_kernel(soft[out](bits, k / 2, k % 2), 0);
+                for (unsigned neighbours = 1; elements && neighbours <= 4; neighbours *= 2)
+                    for (int k = 0; k < 4; k++)
+                        to[softqam_element_number(bits, neighbours, k / 2, k % 2)].kernel =
+                            block_kernel(elements(bits, neighbours, k / 2, k % 2), k / 2 ? 0 : WARP_THREADS);
+            }
         }
 }
 

@@ -5,18 +5,33 @@
 
 #include "kernels.h"
 
-/* Numbers of the kernels for a pair of formats: for plain calls, by kind and by bits an axis; for segments; for
- * segments of one modulation with soft buffers or statistics; for any segments in device memory, and in a
- * argument_segments. */
+/* Numbers of the kernels for a pair of formats. */
 enum {
-    N_AXIS_KINDS = MAX_AXIS_BITS + 1,
-    KERNEL_SEGMENTS = N_PLAIN_KINDS * N_AXIS_KINDS,
-    KERNEL_SOFT_BUFFERS, /* by bits an axis, and whether they count and have pairs of layers */
-    KERNEL_MEMORY = KERNEL_SOFT_BUFFERS + N_AXIS_KINDS * 4,
-    KERNEL_ARGUMENTS,
-    KERNEL_ELEMENTS, /* by bits an axis, by neighbours, and whether they count and add */
-    N_KERNELS = KERNEL_ELEMENTS + N_AXIS_KINDS * 12
+    N_AXIS_KINDS = MAX_AXIS_BITS + 1, /* bits an axis, 0 for BPSK */
+    N_NEIGHBOURS = 3,                 /* 1, 2 or 4 */
+    KERNEL_PLAIN = 0,                 /* plain calls and large codewords: softqam_plain_number() */
+    KERNEL_SEGMENTS = KERNEL_PLAIN + N_PLAIN_KINDS * N_AXIS_KINDS, /* without soft buffers and statistics */
+    KERNEL_SOFT_BUFFERS, /* or statistics, in segments of one modulation: softqam_soft_number() */
+    KERNEL_ELEMENTS = KERNEL_SOFT_BUFFERS + N_AXIS_KINDS * 4,             /* softqam_element_number() */
+    KERNEL_ARGUMENTS = KERNEL_ELEMENTS + N_AXIS_KINDS * N_NEIGHBOURS * 4, /* any segments that are arguments */
+    KERNEL_MEMORY,                                                        /* any segments in device memory */
+    N_KERNELS
 };
+
+static inline int softqam_plain_number(softqam_plain_kind kind, int axis_bits)
+{
+    return KERNEL_PLAIN + (int)kind * N_AXIS_KINDS + axis_bits;
+}
+
+static inline int softqam_soft_number(int axis_bits, bool is_joint, bool counts)
+{
+    return KERNEL_SOFT_BUFFERS + axis_bits * 4 + is_joint * 2 + counts;
+}
+
+static inline int softqam_element_number(int axis_bits, unsigned neighbours, bool combines, bool counts)
+{
+    return KERNEL_ELEMENTS + (axis_bits * N_NEIGHBOURS + (int)neighbours / 2) * 4 + combines * 2 + counts;
+}
 
 /* A kernel on the current device. */
 typedef struct device_kernel {

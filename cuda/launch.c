@@ -54,7 +54,7 @@ static int find_plain_kernel(const softqam_launch *launch)
     const bool has_statistics = launch->has_statistics;
     const softqam_plain_kind kind = is_codeword ? (has_statistics ? COUNTED_CODEWORD : CODEWORD_CALL)
                                                 : (has_statistics ? COUNTED_CALL : LARGE_CALL);
-    const int number = (int)kind * N_AXIS_KINDS + axis_bits;
+    const int number = softqam_plain_number(kind, axis_bits);
     const softqam_kernel *kernel = softqam_kernel_of(launch->params, number);
     if (launch->n_segments > 1 || launch->needs_soft_kernel || !kernel->address || source->symbol_stride != 1 ||
         source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
@@ -200,8 +200,7 @@ static int find_segment_kernel(const softqam_launch *launch)
         return KERNEL_SEGMENTS;
     for (unsigned k = 1; k < launch->n_segments; k++)
         takes_any |= softqam_axis_bits((softqam_modulation)launch->segments[k].placement.modulation) != axis_bits;
-    return takes_any ? KERNEL_ARGUMENTS
-                     : KERNEL_SOFT_BUFFERS + axis_bits * 4 + 2 * (launch->n_joint > 0) + launch->has_statistics;
+    return takes_any ? KERNEL_ARGUMENTS : softqam_soft_number(axis_bits, launch->n_joint > 0, launch->has_statistics);
 }
 
 static softqam_status launch_segments(softqam_launch *launch)
@@ -231,24 +230,26 @@ static softqam_status launch_segments(softqam_launch *launch)
     return launch_kernel(&loaded, n_blocks, number == KERNEL_SEGMENTS ? arguments : soft_arguments, launch->stream);
 }
 
-/* Returns the kernel that takes a segment without statistics straight to soft buffers; KERNEL_SEGMENTS if none does. */
-static int find_element_kernel(const softqam_params *params, const softqam_resolved_segment *segment)
+/* Returns the kernel that takes a launch's segment straight to soft buffers; KERNEL_SEGMENTS if none does. */
+static int find_element_kernel(const softqam_launch *launch, unsigned k)
 {
+    const softqam_params *params = launch->params;
+    const softqam_resolved_segment *segment = &launch->segments[k];
     const softqam_placement *placement = &segment->placement;
     const unsigned neighbours = softqam_element_neighbours(segment, params->input_format, params->output_format);
     const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const int number = KERNEL_ELEMENTS + axis_bits * 12 + (int)neighbours / 2 * 4 + placement->combines;
+    const int number = softqam_element_number(axis_bits, neighbours, placement->combines, launch->has_statistics);
     return neighbours != 0 && softqam_kernel_of(params, number)->address ? number : KERNEL_SEGMENTS;
 }
 
 /* Returns the kernel that takes all of the launch's segments so. */
 static int find_common_element_kernel(const softqam_launch *launch)
 {
-    const int number = find_element_kernel(launch->params, &launch->segments[0]);
+    const int number = find_element_kernel(launch, 0);
     for (unsigned k = 1; k < launch->n_segments; k++)
-        if (find_element_kernel(launch->params, &launch->segments[k]) != number)
+        if (find_element_kernel(launch, k) != number)
             return KERNEL_SEGMENTS;
-    return number == KERNEL_SEGMENTS ? number : number + launch->has_statistics * 2;
+    return number;
 }
 
 /* Launches that kernel, or the kernel of segments if that is faster: for many symbols of one layer, which this kernel
@@ -317,7 +318,7 @@ static softqam_status launch_groups(const softqam_launch *launch, const device_k
 static softqam_status launch_plain(const softqam_launch *launch, int number)
 {
     const softqam_params *params = launch->params;
-    const int small_number = SMALL_CALL * N_AXIS_KINDS + number % N_AXIS_KINDS;
+    const int small_number = softqam_plain_number(SMALL_CALL, number % N_AXIS_KINDS);
     const softqam_kernel *small = softqam_kernel_of(params, small_number);
     const size_t n_symbols = launch->segments[0].n_symbols;
     device_kernel loaded;
