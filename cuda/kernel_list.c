@@ -52,11 +52,12 @@ static void find_kernels(void)
             to[KERNEL_SEGMENTS].kernel = block_kernel(softqam_segment_kernel(format), 0);
             to[KERNEL_MEMORY].kernel = block_kernel(by_output[out](false), 0);
             to[KERNEL_ARGUMENTS].kernel = block_kernel(by_output[out](true), 0);
+            for (int bits = -1; bits < N_AXIS_KINDS; bits++)
+                for (int k = 0; k < 4; k++)
+                    to[softqam_soft_number(bits, k / 2, k % 2)].kernel = block_kernel(soft[out](bits, k / 2, k % 2), 0);
             for (int bits = 0; bits < N_AXIS_KINDS; bits++) {
                 for (int kind = 0; kind < N_PLAIN_KINDS; kind++)
                     to[softqam_plain_number(kind, bits)].kernel = by_input[in](format, bits, kind);
-                for (int k = 0; k < 4; k++)
-                    to[softqam_soft_number(bits, k / 2, k % 2)].kernel = block_kernel(soft[out](bits, k / 2, k % 2), 0);
                 for (unsigned neighbours = 1; elements && neighbours <= 4; neighbours *= 2)
                     for (int k = 0; k < 4; k++)
                         to[softqam_element_number(bits, neighbours, k / 2, k % 2)].kernel =

@@ -10,9 +10,9 @@ enum {
     N_AXIS_KINDS = MAX_AXIS_BITS + 1, /* bits an axis, 0 for BPSK */
     N_NEIGHBOURS = 3,                 /* 1, 2 or 4 */
     KERNEL_PLAIN = 0,                 /* plain calls and large codewords: softqam_plain_number() */
-    KERNEL_SEGMENTS = KERNEL_PLAIN + N_PLAIN_KINDS * N_AXIS_KINDS, /* without soft buffers and statistics */
-    KERNEL_SOFT_BUFFERS, /* or statistics, in segments of one modulation: softqam_soft_number() */
-    KERNEL_ELEMENTS = KERNEL_SOFT_BUFFERS + N_AXIS_KINDS * 4,             /* softqam_element_number() */
+    KERNEL_SEGMENTS = KERNEL_PLAIN + N_PLAIN_KINDS * N_AXIS_KINDS,        /* without soft buffers and statistics */
+    KERNEL_SOFT_BUFFERS,                                                  /* or statistics: softqam_soft_number() */
+    KERNEL_ELEMENTS = KERNEL_SOFT_BUFFERS + (1 + N_AXIS_KINDS) * 4,       /* softqam_element_number() */
     KERNEL_ARGUMENTS = KERNEL_ELEMENTS + N_AXIS_KINDS * N_NEIGHBOURS * 4, /* any segments that are arguments */
     KERNEL_MEMORY,                                                        /* any segments in device memory */
     N_KERNELS
@@ -23,9 +23,10 @@ static inline int softqam_plain_number(softqam_plain_kind kind, int axis_bits)
     return KERNEL_PLAIN + (int)kind * N_AXIS_KINDS + axis_bits;
 }
 
+/* With axis_bits -1 the kernel takes any modulation. */
 static inline int softqam_soft_number(int axis_bits, bool is_joint, bool counts)
 {
-    return KERNEL_SOFT_BUFFERS + axis_bits * 4 + is_joint * 2 + counts;
+    return KERNEL_SOFT_BUFFERS + (1 + axis_bits) * 4 + is_joint * 2 + counts;
 }
 
 static inline int softqam_element_number(int axis_bits, unsigned neighbours, bool combines, bool counts)

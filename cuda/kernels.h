@@ -142,8 +142,8 @@ softqam_plain_kernels softqam_plain_kernels_cf16;
 /* The kernel of segments without soft buffers. */
 const void *softqam_segment_kernel(softqam_output_format format);
 
-/* The kernels of segments of one modulation of which some have soft buffers or statistics, without repetition: with
- * pairs of layers in none of them or in all. NULL: there is none. */
+/* The kernels of segments of which some have soft buffers or statistics, without repetition: of one modulation, or, if
+ * axis_bits is -1, of any, with pairs of layers in none of them or in all. NULL: there is none. */
 typedef const void *softqam_soft_kernels(int axis_bits, bool is_joint, bool counts);
 softqam_soft_kernels softqam_soft_kernel_u8;
 softqam_soft_kernels softqam_soft_kernel_s8;

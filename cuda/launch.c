@@ -194,13 +194,20 @@ static softqam_status launch_any(const softqam_launch *launch)
 /* Returns the kernel that takes any of the launch's segments. */
 static int find_segment_kernel(const softqam_launch *launch)
 {
+    const softqam_params *params = launch->params;
     const int axis_bits = softqam_axis_bits((softqam_modulation)launch->segments[0].placement.modulation);
-    bool takes_any = launch->needs_any_kernel && launch->n_joint < launch->n_segments;
+    bool is_mixed = false, go_straight = !launch->has_statistics; /* modulations; from registers to soft buffers */
     if (!launch->needs_soft_kernel && !launch->has_statistics)
         return KERNEL_SEGMENTS;
-    for (unsigned k = 1; k < launch->n_segments; k++)
-        takes_any |= softqam_axis_bits((softqam_modulation)launch->segments[k].placement.modulation) != axis_bits;
-    return takes_any ? KERNEL_ARGUMENTS : softqam_soft_number(axis_bits, launch->n_joint > 0, launch->has_statistics);
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_resolved_segment *segment = &launch->segments[k];
+        is_mixed |= softqam_axis_bits((softqam_modulation)segment->placement.modulation) != axis_bits;
+        go_straight &= softqam_element_neighbours(segment, params->input_format, params->output_format) != 0;
+    }
+    const bool takes_any =
+        launch->needs_any_kernel ? is_mixed || launch->n_joint < launch->n_segments : is_mixed && go_straight;
+    return takes_any ? KERNEL_ARGUMENTS
+                     : softqam_soft_number(is_mixed ? -1 : axis_bits, launch->n_joint > 0, launch->has_statistics);
 }
 
 static softqam_status launch_segments(softqam_launch *launch)

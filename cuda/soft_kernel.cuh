@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of one modulation of which some have soft buffers or statistics. Several .cu files share
- * them, which compile at the same time. */
+/* The kernels of segments of which some have soft buffers or statistics: of one modulation, or of any. Several .cu
+ * files share them, which compile at the same time. */
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
@@ -55,28 +55,28 @@ struct soft_task {
 };
 
 /* Demodulates a thread block's symbols of a segment with soft buffers. */
-template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY, count_mode COUNTING>
 static __device__ __forceinline__ void
 demodulate_code_blocks(soft_memory &shared, const softqam_common_argument &common, const soft_task &task)
 {
     if (threadIdx.x == 0)
         open_work<FORMAT>(shared, task.found, task.span);
-    demodulate_soft_span<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task.span);
+    demodulate_soft_span<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task.span);
 }
 
 /* Demodulates a thread block's symbols of a segment, of which table and sequence are written, and counts them. */
-template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_task(soft_memory &shared, const softqam_common_argument &common,
                                                        const soft_task &task, const u8_table_argument<FORMAT> &u8_table)
 {
     if (!task.has_soft) {
-        demodulate_block<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task.span, u8_table);
+        demodulate_block<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task.span, u8_table);
         if constexpr (COUNTING != NO_COUNTS) {
             wait_for_symbol_threads();
             add_counts_to(shared.extras.statistics);
         }
     } else if constexpr (FORMAT != SOFTQAM_OUTPUT_U8) {
-        demodulate_code_blocks<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task);
+        demodulate_code_blocks<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task);
     }
 }
 
@@ -137,7 +137,7 @@ template <softqam_output_format FORMAT> struct soft_arguments {
 };
 
 /* Finds and prepares a thread block's share of a kernel's segments. Returns false if it has none. */
-template <softqam_output_format FORMAT, int M>
+template <softqam_output_format FORMAT, int ONLY>
 static __device__ __forceinline__ bool open_task(soft_task &task, soft_memory &shared,
                                                  const soft_arguments<FORMAT> &arguments,
                                                  const u8_table_argument<FORMAT> &u8_table)
@@ -152,12 +152,12 @@ static __device__ __forceinline__ bool open_task(soft_task &task, soft_memory &s
     if (!find_task<FORMAT>(task, segment, parts, arguments.common))
         return false;
     copy_words(shared.extras, arguments.extras.item[task.index.segment]);
-    open_segment<FORMAT, M>(shared, segment, task.span, u8_table);
+    open_segment<FORMAT, ONLY>(shared, segment, task.span, u8_table);
     return true;
 }
 
-/* Demodulates segments of one modulation without repetition. */
-template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+/* Demodulates segments without repetition. */
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY, count_mode COUNTING>
 static __global__ void __launch_bounds__(BLOCK_THREADS, SEGMENTS == ONLY_JOINT ? JOINT_BLOCKS : SOFT_BLOCKS)
     soft_kernel(const __grid_constant__ softqam_common_argument common,
                 const __grid_constant__ segment_arguments segments,
@@ -170,21 +170,23 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SEGMENTS == ONLY_JOINT ?
     let_next_kernel_begin();
     if constexpr (COUNTING != NO_COUNTS)
         open_counts<FORMAT>(segments.item[find_segment(first_blocks, common).segment].placement.steps_per_nat);
-    if (!open_task<FORMAT, M>(task, shared, {common, segments, parts, extras, first_blocks}, u8_table))
+    if (!open_task<FORMAT, ONLY>(task, shared, {common, segments, parts, extras, first_blocks}, u8_table))
         return;
-    demodulate_task<FORMAT, SEGMENTS, M, COUNTING>(shared, common, task, u8_table);
+    demodulate_task<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task, u8_table);
 }
 
-template <softqam_output_format FORMAT, segment_set SEGMENTS, int M> static const void *soft_kernel_of(bool counts)
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY> static const void *soft_kernel_of(bool counts)
 {
-    return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, M, COUNTS>)
-                  : reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, M, NO_COUNTS>);
+    return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, ONLY, COUNTS>)
+                  : reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, ONLY, NO_COUNTS>);
 }
 
 template <softqam_output_format FORMAT> static const void *soft_kernel_of(int axis_bits, bool is_joint, bool counts)
 {
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
         return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, NO_JOINT, 4, COUNTS>) : nullptr;
+    else if (axis_bits < 0)
+        return is_joint ? nullptr : soft_kernel_of<FORMAT, NO_JOINT, ANY_AXIS_BITS>(counts);
     else
         return with_kernel_bits(
             axis_bits,

@@ -206,13 +206,20 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
     }
 }
 
-template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
+template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_soft_span(soft_memory &shared, const softqam_common_argument &common,
                                                             const block_span &span)
 {
-    with_source<FORMAT, SEGMENTS>(
-        shared,
-        [&](auto source) { demodulate_tiles<FORMAT, M, decltype(source)::value, COUNTING>(shared, common, span); });
+    with_axis_bits<FORMAT, ONLY>(
+        shared.segment.placement.modulation,
+        [&](auto axis_bits) {
+            with_source<FORMAT, SEGMENTS>(
+                shared,
+                [&](auto source) {
+                    demodulate_tiles<FORMAT, decltype(axis_bits)::value, decltype(source)::value, COUNTING>(
+                        shared, common, span);
+                });
+        });
 }
 
 #endif
