@@ -28,7 +28,7 @@ template <int THREADS> static __device__ uint4 &word(const words &w, int k)
 }
 
 /* Copies WORDS a thread at most, all of them loaded before the first is stored. */
-template <int THREADS, int WORDS, bool COMBINES>
+template <int THREADS, int WORDS, bool ADDS>
 static __global__ void __launch_bounds__(THREADS) copy_kernel(const words in, const words noise, const words out)
 {
     uint4 loaded[3][WORDS] = {};
@@ -39,7 +39,7 @@ static __global__ void __launch_bounds__(THREADS) copy_kernel(const words in, co
             loaded[0][k] = word<THREADS>(in, k);
         if (has_word<THREADS>(noise, k))
             loaded[1][k] = word<THREADS>(noise, k);
-        if (COMBINES && has_word<THREADS>(out, k))
+        if (ADDS && has_word<THREADS>(out, k))
             loaded[2][k] = word<THREADS>(out, k);
     }
 #pragma unroll
@@ -62,7 +62,7 @@ template <int THREADS, int WORDS> static cudaError_t launch_copy(const bench_cop
         return words{static_cast<uint4 *>(const_cast<void *>(all)), n,
                      static_cast<unsigned>((n / n_blocks / 8 + 1) * 8)};
     };
-    const auto kernel = copy.combines ? copy_kernel<THREADS, WORDS, true> : copy_kernel<THREADS, WORDS, false>;
+    const auto kernel = copy.adds ? copy_kernel<THREADS, WORDS, true> : copy_kernel<THREADS, WORDS, false>;
     kernel<<<static_cast<unsigned>(n_blocks), THREADS, 0, stream>>>(
         words_of(copy.in, n_in), words_of(copy.noise_var, n_noise), words_of(copy.out, n_out));
     return cudaGetLastError();
