@@ -213,8 +213,9 @@ class NoiseFiles(FitTest):
         self.warned(bad, *options)
         self.write("n0", swapped("f", pack("f", [0.1 + 0.001 * (k % 89) for k in range(8000)])))
         self.warned("its values seem to have the other byte order: write 32-bit floats, little endian", *options)
-        self.write("n0", pack("f", 8000 * [0.01]))
-        self.warned("N0 seems to be (9|10|11)[.0-9]* times that, by the distances of symbols to points", *options)
+        for value, times in ((0.01, r"(9\.\d|10|11)"), (0.05, r"(1\.9|2|2\.1)"), (0.2, r"0\.(4|5)\d?"), (1, r"0\.(1|09\d|1\d)"), (0.1**0.5, r"0\.3\d?")):
+            self.write("n0", pack("f", 8000 * [value]))
+            self.warned(f"N0 seems to be {times} times that, by the distances of symbols to points", *options)
         self.write("n0", pack("f", [0.0 if k % 50 == 0 else 0.1 for k in range(8000)]))  # as the best elements of an equaliser
         self.warned("160 of 8000 values are 0 or negative, so the LLRs of their symbols are 0; --noise-floor takes them as a small N0", *options)
         self.silent("--noise-floor", "1e-5", *options)

@@ -3,11 +3,20 @@
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/message.h"
 #include "common/modulation.h"
 #include "fit.h"
+
+/* Returns the estimated N0 beyond the noise that integers are rounded by. */
+static double estimate_noise(const struct fit_view *view, const softqam_demodulator_config *config,
+                             const struct noise_estimate *seen)
+{
+    const double rounding = view->quantum * (double)config->input_scale * (double)config->input_scale / 6;
+    return fmax(noise_estimate_variance(seen, config->modulation) - rounding, 1e-3 * rounding);
+}
 
 /* Compares the noise with what the command says it is. Only symbols that fit come here, so it can be estimated. */
 static void check_noise(const struct demod_run *run, const struct fit_view *view)
@@ -18,9 +27,7 @@ static void check_noise(const struct demod_run *run, const struct fit_view *view
     struct noise_estimate seen = {.limit = noise_energy_limit(&config, view->symbols, view->n)};
     noise_estimate_add(&seen, &config, view->position, view->symbols, view->n);
     const double given = (double)run->noise_var, energy = noise_estimate_energy(&seen), n = (double)seen.n_symbols;
-    /* Beyond the noise that integers are rounded by. */
-    const double rounding = view->quantum * (double)config.input_scale * (double)config.input_scale / 6;
-    const double estimate = fmax(noise_estimate_variance(&seen, config.modulation) - rounding, 1e-3 * rounding);
+    const double estimate = estimate_noise(view, &config, &seen);
     /* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it.
      */
     if (fabs(energy / (1 + given) - 1) > 0.1 + 5 / sqrt(n))
@@ -73,26 +80,42 @@ static bool check_noise_file(const struct demod_run *run)
     return false;
 }
 
-/* Compares the noise file with the distances to the nearest points, if noise is too weak for wrong decisions. */
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Compares the noise file with the distances to the nearest points, for the quarter of symbols that has the least noise
+ * by its values, whatever unit they have: fewest decisions are wrong there. */
 static void check_noise_level(const struct demod_run *run, const struct fit_view *view)
 {
+    static float sorted[FIT_SYMBOLS];
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
                                                .input_scale = run->config->input_scale,
                                                .modulation = run->config->modulation};
-    const double largest = 0.3 / modulation_get(config.modulation)->energy;
-    double sum = 0, n = 0;
-    for (size_t i = 0; i < view->n; i++) {
-        const double noise_var = (double)run->first_noise_vars[i];
-        struct noise_estimate one = {.limit = 0};
-        if (!(noise_var > 0 && noise_var < largest))
+    const float *values = run->first_noise_vars;
+    struct noise_estimate seen = {.limit = 0};
+    double given = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < view->n; i++)
+        if (values[i] > run->config->noise_floor && values[i] <= FLT_MAX)
+            sorted[n++] = values[i];
+    qsort(sorted, n, sizeof *sorted, compare);
+    for (size_t i = 0; n > 0 && i < view->n; i++) {
+        const uint64_t n_seen = seen.n_symbols;
+        if (values[i] < sorted[0] || !(values[i] <= sorted[n / 4]))
             continue;
-        noise_estimate_add(&one, &config, view->position + i, view->symbols + 2 * i, 1);
-        sum += fmin(one.error_energy / noise_var, 1e3);
-        n += (double)one.n_symbols;
+        noise_estimate_add(&seen, &config, view->position + i, view->symbols + 2 * i, 1);
+        given += seen.n_symbols > n_seen ? (double)values[i] : 0;
     }
-    if (4 * n >= FIT_MIN_SYMBOLS && fabs(log10(sum / n)) > 0.5)
+    /* Wrong decisions lower the distances. */
+    const double mean = given / (double)seen.n_symbols, error = seen.error_energy / (double)seen.n_symbols,
+                 estimate = estimate_noise(view, &config, &seen);
+    const bool is_more = estimate > 1.7 * mean, is_less = error < noise_expected_error(config.modulation, mean) / 1.7;
+    if (4 * seen.n_symbols >= FIT_MIN_SYMBOLS && (is_more || is_less))
         message_warn(run->noise_vars.name, "N0 seems to be %.2g times that, by the distances of symbols to points",
-                     sum / n);
+                     estimate / mean);
 }
 
 void demod_check_symbols(const struct demod_run *run)
