@@ -171,6 +171,9 @@ class Causes(FitTest):
         self.symbols("64qam")
         self.write("z.cs16", pack("h", [max(-32768, min(32767, 4 * v)) for v in unpack("h", self.read("x.cs16"))]))
         self.warned(r"the symbols do not fit 64QAM: \d+ % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", "64qam", "z.cs16")
+        for modulation, scale in (("64qam", "1/128"), ("256qam", "1/120")):
+            self.make("z.cs8", "-m", modulation, "--symbols", "6000", "--snr-db", "28", "--output-scale", scale)
+            self.warned(r"the symbols do not fit \d+QAM: (1\d|2\d) % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", modulation, "z.cs8")
         y = self.symbols("64qam")
         self.write_symbols("z.cf32", [complex(max(-0.8, min(0.8, v.real)), max(-0.8, min(0.8, v.imag))) for v in y])
         self.warned("the symbols do not fit 64QAM: none is near the outer points, as if they were clipped or too small", "-o", "hard", "-m", "64qam", "z.cf32")
@@ -190,6 +193,16 @@ class Causes(FitTest):
         for modulation in ("bpsk", "16qam", "1024qam"):
             self.symbols(modulation, 1000, 7, "--fading", "n0")
             self.silent("-m", modulation, "-o", "s8", "--noise-file", "n0", "x.cs8")
+
+    def test_large_neighbours(self):
+        """Noise of a deep fade, a hundred times as large as symbols, and erasures side by side are no samples that are alike."""
+        self.symbols("bpsk", 12000, 5.7, "--fading", "n0", "--seed", "154247")
+        self.silent("-m", "bpsk", "-o", "s8", "--noise-file", "n0", "x.cf32")
+        for modulation in ("qpsk", "16qam", "256qam"):
+            y = self.symbols(modulation, 8000)
+            for erasure in (math.nan, complex(math.nan, math.nan), math.inf):
+                self.write_symbols("z.cf32", [erasure if 500 <= k < 1200 else value for k, value in enumerate(y)])
+                self.silent("-m", modulation, "-o", "hard", "z.cf32")
 
     def test_outliers(self):
         """One in thousands spoils neither scale nor noise."""

@@ -18,6 +18,8 @@ static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
 static const double modulation_cost = 0.015, scale_cost = 0.05;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
 
+static const double most_clipped = 0.1; /* the share in right symbols: fading at 5 dB has 0.06 */
+
 enum { SURE = 9 /* a score above all fits */ };
 
 struct trial {
@@ -140,19 +142,25 @@ static bool turns_slowly(const struct fit_view *view, const struct modulation *m
     return fabs(carg(halves[1] * conj(halves[0]))) > 0.15; /* 2 degrees, of BPSK 4 */
 }
 
+/* Returns a component, limited as fading has large ones; 0 if the symbol is not finite, which is an erasure. */
+static double limited(const struct fit_view *view, size_t i, double largest)
+{
+    const double x = (double)view->symbols[i], other = (double)view->symbols[i ^ 1];
+    return fabs(x) + fabs(other) <= DBL_MAX ? fmax(fmin(x, largest), -largest) : 0;
+}
+
 /* Writes what is wrong with I and Q, which scrambled data make equal and independent, else nothing; and returns whether
- * nearly all have one sign.
- * Large ones are limited, which fading has. */
+ * nearly all have one sign. */
 static void describe_balance(const struct fit_view *view, double median, const struct modulation *modulation,
                              char text[256], bool *one_sided)
 {
-    const float largest = (float)sqrt(4 * median);
+    const double largest = sqrt(4 * median);
     double sizes[2] = {0, 0}, sums[2] = {0, 0}, product = 0, energy = 0;
     *text = '\0';
     for (size_t i = 0; i < view->n; i++) {
         double x[2];
         for (int k = 0; k < 2; k++) {
-            x[k] = (double)fmaxf(fminf(view->symbols[2 * i + (size_t)k], largest), -largest);
+            x[k] = limited(view, 2 * i + (size_t)k, largest);
             sizes[k] += fabs(x[k]);
             sums[k] += x[k];
         }
@@ -375,17 +383,20 @@ static void describe(const struct demod_run *run, const struct trial *best, char
 }
 
 /* Returns how alike a component and the one `distance`, 1 or 2, before it are: +-1 if they are the same but for their
- * sign, 0 for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. */
-static double likeness(const struct fit_view *view, size_t distance, bool alternates)
+ * sign, 0 for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. Large ones are limited. */
+static double likeness(const struct fit_view *view, double median, size_t distance, bool alternates)
 {
+    const double largest = sqrt(4 * median);
     double product = 0, energy = 0, means[2] = {0, 0};
-    for (size_t i = 0; i < 2 * view->n; i++)
-        means[i % 2] += (double)view->symbols[i] / (double)view->n;
+    static double x[2 * FIT_SYMBOLS];
+    for (size_t i = 0; i < 2 * view->n; i++) {
+        x[i] = limited(view, i, largest);
+        means[i % 2] += x[i] / (double)view->n;
+    }
     for (size_t i = distance; i < 2 * view->n; i += 3 - distance) { /* I with the same symbol's Q */
-        const double x = (double)view->symbols[i] - means[i % 2],
-                     y = (double)view->symbols[i - distance] - means[(i - distance) % 2];
-        product += alternates && i / 2 % 2 ? -x * y : x * y;
-        energy += (x * x + y * y) / 2;
+        const double own = x[i] - means[i % 2], other = x[i - distance] - means[(i - distance) % 2];
+        product += alternates && i / 2 % 2 ? -own * other : own * other;
+        energy += (own * own + other * other) / 2;
     }
     return energy > 0 && energy <= DBL_MAX ? fabs(product / energy) : 0;
 }
@@ -416,12 +427,14 @@ static bool has_varying_size(const struct fit_view *view, double median, softqam
     const size_t n = view->n / 4;
     double least = DBL_MAX, most = 0, gain = 0;
     for (size_t k = 0; k < 4; k++) {
-        const float *from = view->symbols + 2 * k * n, largest = (float)(4 * median);
-        double energy = 0;
-        for (size_t i = 0; i < 2 * n; i++)
-            energy += (double)(from[i] * from[i] < largest ? from[i] * from[i] : largest);
-        least = fmin(least, energy / (double)n);
-        most = fmax(most, energy / (double)n);
+        double energy = 0, n_finite = 0;
+        for (size_t i = 2 * k * n; i < 2 * (k + 1) * n; i++) {
+            const double x = limited(view, i, 2 * sqrt(median));
+            energy += x * x;
+            n_finite += x != 0;
+        }
+        least = fmin(least, 2 * energy / n_finite);
+        most = fmax(most, 2 * energy / n_finite);
     }
     if (most < 1.2 * least)
         return false;
@@ -490,19 +503,18 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     first = *view;
     first.n = view->n < 3000 ? view->n : 3000;
     const struct fit_measure found = fit_measure(view, given, (double)run->config->input_scale, false);
-    const double alike = likeness(&first, 2, false), clipped = clipped_share(view);
+    const double median = median_energy(view), clipped = clipped_share(view),
+                 alike = likeness(&first, median, 2, false);
     const bool is_diagonal =
-        modulation->n_bits > 1 && fmax(likeness(&first, 1, false), likeness(&first, 1, true)) > 0.2;
-    const double median = median_energy(view);
+        modulation->n_bits > 1 && fmax(likeness(&first, median, 1, false), likeness(&first, median, 1, true)) > 0.2;
     describe_balance(&first, median, modulation, balance, &one_sided);
     const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* three deviations of what it is estimated with */
     const bool is_turned = fabs(straighten(&first, modulation, median, false)) > turn_limit,
                varies = has_varying_phase(&first);
     const bool fades = has_varying_size(view, median, given, (double)run->config->input_scale),
                is_cut = lacks_outer_points(view, modulation, (double)run->config->input_scale);
-    if (fits_as_given(run, view, median, found,
-                      alike > 0.3 || is_diagonal || is_turned || varies || one_sided || fades || is_cut || *balance,
-                      &best))
+    const bool is_odd = alike > 0.3 || varies || one_sided || fades || is_cut || *balance || clipped > most_clipped;
+    if (fits_as_given(run, view, median, found, is_odd || is_diagonal || is_turned, &best))
         return true;
     describe(run, &best, text);
     fit_any_scale(view, given, false, &scale);
@@ -512,8 +524,7 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view->n : -0.002; /* few bits take much noise */
     const bool has_other_points = !isinf(found.gap) && found.gap > 0.2 + 400 / (double)view->n;
     const bool is_noisy = !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least;
-    if (!others_fit && is_noisy && !has_other_points && alike <= 0.3 && !varies && !one_sided && !fades && !is_cut &&
-        !*balance)
+    if (!others_fit && is_noisy && !has_other_points && !is_odd)
         return true;
     if (is_foreign)
         *balance = '\0';
