@@ -90,27 +90,28 @@ static int compare(const void *a, const void *b)
  * by its values, whatever unit they have: fewest decisions are wrong there. */
 static void check_noise_level(const struct demod_run *run, const struct fit_view *view)
 {
-    static float sorted[FIT_SYMBOLS];
+    enum { STEP = 5 }; /* some are enough, not at one place of groups */
+    float sorted[FIT_SYMBOLS / STEP + 1];
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
                                                .input_scale = run->config->input_scale,
                                                .modulation = run->config->modulation};
-    const float *values = run->first_noise_vars;
+    const float *values = run->first_noise_vars, floor = run->config->noise_floor;
     struct noise_estimate seen = {.limit = 0};
-    double given = 0;
+    double given = 0, n_given = 0;
     size_t n = 0;
-    for (size_t i = 0; i < view->n; i++)
-        if (values[i] > run->config->noise_floor && values[i] <= FLT_MAX)
+    for (size_t i = 0; i < view->n; i += STEP)
+        if (values[i] > floor && values[i] <= FLT_MAX)
             sorted[n++] = values[i];
     qsort(sorted, n, sizeof *sorted, compare);
-    for (size_t i = 0; n > 0 && i < view->n; i++) {
-        const uint64_t n_seen = seen.n_symbols;
-        if (values[i] < sorted[0] || !(values[i] <= sorted[n / 4]))
-            continue;
-        noise_estimate_add(&seen, &config, view->position + i, view->symbols + 2 * i, 1);
-        given += seen.n_symbols > n_seen ? (double)values[i] : 0;
+    for (size_t first = 0, end; n > 0 && first < view->n; first = end + 1) {
+        for (end = first; end < view->n && values[end] > floor && values[end] <= sorted[n / 4]; end++) {
+            given += (double)values[end];
+            n_given++;
+        }
+        noise_estimate_add(&seen, &config, view->position + first, view->symbols + 2 * first, end - first);
     }
     /* Wrong decisions lower the distances. */
-    const double mean = given / (double)seen.n_symbols, error = seen.error_energy / (double)seen.n_symbols,
+    const double mean = given / n_given, error = seen.error_energy / (double)seen.n_symbols,
                  estimate = estimate_noise(view, &config, &seen);
     const bool is_more = estimate > 1.7 * mean, is_less = error < noise_expected_error(config.modulation, mean) / 1.7;
     if (4 * seen.n_symbols >= FIT_MIN_SYMBOLS && (is_more || is_less))
