@@ -98,18 +98,6 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
     return way == WITHOUT_ERASURES || are_gains_right ? way + 1 : WITH_ANY_GAINS;
 }
 
-/* Copies fewer than LANES symbols to `to`, followed by symbols that are 0, with a gain and a noise value of 1. */
-NOT_INLINED void copy_few(division *from, float to[4 * LANES])
-{
-    float *noise = to + 2 * LANES, *gains = to + 3 * LANES;
-    const size_t n = from->n_symbols;
-    vec_store_f32(to, load_few(from->components, 2 * n, 0, 0.0f));
-    vec_store_f32(to + LANES, load_few(from->components, 2 * n, LANES, 0.0f));
-    vec_store_f32(noise, load_few(from->noise, n, 0, 1.0f));
-    vec_store_f32(gains, load_few(from->gains, n, 0, 1.0f));
-    *from = (division){to, noise, gains, LANES, from->scale, from->noise_bound, from->is_n0};
-}
-
 #define DEFINE_DIVIDE(name, way)                                                                                       \
     NOT_INLINED division_way name(const division *from, divided_symbols *to) { return divide(from, way, to); }
 DEFINE_DIVIDE(divide_without_erasures, WITHOUT_ERASURES)
@@ -159,7 +147,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
     of_some.noise = symbols.weights;
     for (size_t end = first + n_symbols; first < end; first += of_some.n_symbols) {
         of_some.n_symbols = end - first < MAX_SYMBOLS ? end - first : DIVIDED_SYMBOLS;
-        division from = {
+        const division from = {
             .components = (const float *)call->components + 2 * first,
             .noise = call->noise + first,
             .gains = call->gains + first,
@@ -168,8 +156,6 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
             .noise_bound = call->rules.noise_bound,
             .is_n0 = softqam_is_noise_n0(call->noise_kind),
         };
-        if (from.n_symbols < LANES)
-            copy_few(&from, symbols.components + 2 * LANES); /* after their room */
         softqam_float_flush(&environment, true);
         division_way tried;
         do {

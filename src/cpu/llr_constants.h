@@ -143,7 +143,7 @@ VEC void load_destination(llr_constants *constants, llr_kind kind, const unsigne
 {
     constants->sequence = kind.layout == SOFTQAM_LLRS_IN_ORDER ? NULL : sequence;
     for (int k = 0; k < 2 * M; k++)
-        constants->planes[k] = !is_in_planes(kind) ? 0 : kind.is_few ? k * FEW_PLANE_NBYTES : planes[k];
+        constants->planes[k] = is_in_planes(kind) ? planes[k] : 0;
     load_flip_places(constants);
 }
 

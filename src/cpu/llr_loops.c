@@ -4,7 +4,7 @@
  *
  * LLRs are computed from components as they lie in memory, since no axis needs the other. An iteration takes LANES
  * symbols, which are two registers of components, or, of de-interleaved s8, twice as many; the last iteration goes back
- * to be a whole one. A call of fewer symbols is one iteration of its own.
+ * to be a whole one. A call of fewer symbols is one iteration of its own, or passes through padded_loops.c.
  *
  * Symbols are taken in batches that stay in the first cache. A batch is computed on the fast path, which notes the
  * ranges of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
@@ -261,7 +261,7 @@ VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *
             prepare_register(kind, constants, inputs, q);
         llrs[q] = register_llrs(kind, constants, inputs, q, vec_splat_u32(0), ranges);
     }
-    store_s8_planes(constants, (llr_destination){at.out, byte_flips_at(kind, constants, at.bit, &shifted)}, llrs);
+    store_s8_planes(kind, constants, (llr_destination){at.out, byte_flips_at(kind, constants, at.bit, &shifted)}, llrs);
 }
 
 /* Returns the ranges before the first iteration. */
@@ -323,35 +323,6 @@ VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_po
     return ranges;
 }
 
-/* Computes n symbols that are fewer than an iteration takes. */
-VEC batch_ranges few_llrs(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call, llr_position at,
-                          size_t n)
-{
-    _Alignas(64) unsigned char llrs[SYMBOL_BITS * FEW_PLANE_NBYTES];
-    unsigned char *to = at.out;
-    batch_ranges ranges = empty_ranges(kind, constants);
-    iteration_inputs inputs = empty_inputs(constants);
-    kind.is_few = true; /* a constant for the compiler */
-    at.n_few = n;
-    at.out = llrs;
-    load_all_weights(kind, constants, at, &inputs, &ranges);
-    load_components(kind, at, &inputs, &ranges);
-    if (is_double(kind))
-        double_iteration(kind, false, constants, at, &inputs, &ranges);
-    else
-        single_iteration(kind, false, constants, at, &inputs, &ranges);
-    const size_t value_nbytes = softqam_value_nbytes(kind.output), nbytes = SYMBOL_BITS * value_nbytes;
-    if (!is_in_planes(kind)) {
-        copy_stored(LANES * nbytes, to, llrs, n * nbytes);
-        return ranges;
-    }
-    VEC_UNROLL_16
-    for (int k = 0; k < 2 * M; k++)
-        copy_stored(iteration_symbols(kind) * value_nbytes, to + call->planes[k], llrs + k * FEW_PLANE_NBYTES,
-                    n * value_nbytes);
-    return ranges;
-}
-
 /* Computes a batch on the fast path. Short iterations have a loop for each frequent kind of noise: a branch in each
  * iteration would cost up to 20 %. */
 VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
@@ -374,16 +345,6 @@ VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_p
     return llr_batch(kind, constants, at, n_symbols);
 }
 
-/* Computes a batch, or few symbols, on the exact path. */
-VEC void exact_llrs_of(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call, llr_position at,
-                       size_t n_symbols)
-{
-    if (kind.is_few)
-        few_llrs(kind, constants, call, at, n_symbols);
-    else
-        llr_batch(kind, constants, at, n_symbols);
-}
-
 /* Computes a call's batch on the exact path. A format has one function for all layouts, except that s8's planes have
  * their own iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them
  * leaves. */
@@ -393,16 +354,17 @@ VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, co
     softqam_llr_table negated;
     llr_kind kind = {output, layout, call->noise_kind, .is_exact = true};
     llr_constants constants;
-    kind.is_few = call->n_symbols < iteration_symbols(kind);
+    if (softqam_has_gains(kind.noise))
+        __builtin_unreachable(); /* symbols have been divided by their gains */
     load_llr_constants(&constants, kind, call, &negated);
     if (output == SOFTQAM_OUTPUT_S8 && layout == SOFTQAM_LLRS_IN_PLANES) {
         kind.layout = SOFTQAM_LLRS_IN_PLANES; /* a constant for the compiler */
-        exact_llrs_of(kind, &constants, call, at, n_symbols);
+        llr_batch(kind, &constants, at, n_symbols);
         return;
     }
     if (output == SOFTQAM_OUTPUT_S8 || M == 0)
         kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
-    exact_llrs_of(kind, &constants, call, at, n_symbols);
+    llr_batch(kind, &constants, at, n_symbols);
 }
 
 typedef void exact_batch_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at,
@@ -473,41 +435,81 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     }
 }
 
-/* Demodulates a call's symbols if they are fewer than an iteration takes. */
-VEC void few_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_batch_function *exact)
+/* Computes symbols that are fewer than an iteration takes, on the fast path. */
+VEC batch_ranges few_llrs(llr_kind kind, const llr_constants *constants, llr_position at)
 {
-    softqam_llr_table negated;
-    llr_constants constants;
-    load_llr_constants(&constants, kind, call, &negated);
-    const bool has_gains = softqam_has_gains(call->noise_kind);
-    const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
-    softqam_division_ways ways = {0, 0};
-    const llr_position at = {call->components, call->noise, call->out, 0, 0, 0, 0};
-    kind.noise = call->noise_kind;
-    if (FUSES_GAINS || !has_gains) {
-        const batch_ranges ranges = few_llrs(kind, &constants, call, at, call->n_symbols);
-        if (verdict_of(kind, &constants, call, &ranges, &at, call->n_symbols) == BATCH_IS_EXACT)
-            return;
-        if (call->is_unusual)
-            *call->is_unusual = true;
-    }
-    if (has_gains)
-        SIMD_NAME(softqam_divided_loop)(&divided, &ways, 0, call->n_symbols);
+    batch_ranges ranges = empty_ranges(kind, constants);
+    iteration_inputs inputs = empty_inputs(constants);
+    load_all_weights(kind, constants, at, &inputs, &ranges);
+    load_components(kind, at, &inputs, &ranges);
+    if (is_double(kind))
+        double_iteration(kind, false, constants, at, &inputs, &ranges);
     else
-        exact(kind.layout, call, at, call->n_symbols);
+        single_iteration(kind, false, constants, at, &inputs, &ranges);
+    return ranges;
 }
 
-#define DEFINE_LOOP(format, name, output, layout)                                                                      \
-    static softqam_loop name;                                                                                          \
-    NOT_INLINED void few_##name(const softqam_loop_call *call)                                                         \
+/* Demodulates symbols that are fewer than an iteration takes. Returns false if that is not exact. */
+VEC bool demodulate_few(llr_kind kind, const softqam_loop_call *call)
+{
+    _Alignas(64) unsigned char llrs[SYMBOL_BITS * FEW_PLANE_NBYTES];
+    softqam_llr_table negated;
+    llr_constants constants;
+    batch_ranges ranges;
+    const llr_position at = {call->components, call->noise, llrs, 0, 0, call->n_symbols, 0};
+    load_llr_constants(&constants, kind, call, &negated);
+    if (kind.output == SOFTQAM_OUTPUT_S8 && is_in_planes(kind)) {
+        kind.layout = SOFTQAM_LLRS_IN_PLANES; /* a constant for the compiler */
+        ranges = few_llrs(kind, &constants, at);
+    } else {
+        if (kind.output == SOFTQAM_OUTPUT_S8 || M == 0)
+            kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
+        ranges = few_llrs(kind, &constants, at);
+    }
+    if (verdict_of(kind, &constants, call, &ranges, &at, call->n_symbols) != BATCH_IS_EXACT)
+        return false;
+    store_few(kind, call, llrs);
+    return true;
+}
+
+/* Returns whether loads of an iteration touch the page after an array's first symbol. */
+VEC bool do_loads_cross_page(const softqam_loop_call *call, size_t n_iteration)
+{
+    const size_t nbytes = n_iteration * sizeof(float);
+    return crosses_page(call->components, 2 * nbytes) ||
+           (call->noise_kind != SOFTQAM_ONE_WEIGHT && crosses_page(call->noise, nbytes)) ||
+           (softqam_has_gains(call->noise_kind) && crosses_page(call->gains, nbytes));
+}
+
+softqam_padded_loop SIMD_NAME(softqam_padded_loop);
+
+/* Demodulates symbols that are fewer than an iteration takes. `self` is the loop that takes more of them. As for
+ * exact_batch(), a format has one function. */
+VEC void few_loop(softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
+                  softqam_loop *self)
+{
+    const llr_kind kind = {output, layout, call->noise_kind, .is_few = true};
+    const size_t n_iteration = iteration_symbols(kind);
+    if (do_loads_cross_page(call, n_iteration) || !demodulate_few(kind, call))
+        SIMD_NAME(softqam_padded_loop)(call, self, n_iteration, SYMBOL_BITS, softqam_value_nbytes(output));
+}
+
+#define DEFINE_FEW(name, output)                                                                                       \
+    NOT_INLINED void name(softqam_llr_layout layout, const softqam_loop_call *call, softqam_loop *self)                \
     {                                                                                                                  \
-        few_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false, true}, call, name, exact_batch_##format);       \
-    }                                                                                                                  \
+        few_loop(output, layout, call, self);                                                                          \
+    }
+DEFINE_FEW(few_s8, SOFTQAM_OUTPUT_S8)
+DEFINE_FEW(few_s16, SOFTQAM_OUTPUT_S16)
+DEFINE_FEW(few_f16, SOFTQAM_OUTPUT_F16)
+DEFINE_FEW(few_f32, SOFTQAM_OUTPUT_F32)
+
+#define DEFINE_LOOP(format, name, output, layout)                                                                      \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
         const llr_kind kind = {output, layout, SOFTQAM_ONE_WEIGHT, false, false};                                      \
         if (call->n_symbols < iteration_symbols(kind))                                                                 \
-            few_##name(call);                                                                                          \
+            few_##format(layout, call, name);                                                                          \
         else                                                                                                           \
             llr_loop(kind, call, name, exact_batch_##format);                                                          \
     }

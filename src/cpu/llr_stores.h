@@ -53,7 +53,7 @@ VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
 {
     if (kind.layout == SOFTQAM_LLRS_IN_ORDER)
         return false;
-    return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact) || constants->sequence;
+    return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact && !kind.is_few) || constants->sequence;
 }
 
 /* Returns the sequence's bits for a register's LLRs, from bit `bit` of the sequence on: bit 2 k of a value is that of
@@ -173,13 +173,20 @@ VEC void store_both(llr_kind kind, const llr_constants *constants, llr_destinati
     vec_store_pairs(M, to.out, pairs, to.flips);
 }
 
+/* Returns where plane k begins. */
+VEC ptrdiff_t plane_of(llr_kind kind, const llr_constants *constants, int k)
+{
+    return kind.is_few ? k * (ptrdiff_t)FEW_PLANE_NBYTES : constants->planes[k];
+}
+
 /* De-interleaves an iteration's LLRs; not s8. */
 VEC void store_planes(llr_kind kind, const llr_constants *constants, unsigned char *out, const llr_registers *a,
                       const llr_registers *b)
 {
     VEC_UNROLL
     for (int k = 0; k < M; k++) {
-        unsigned char *of_i = out + constants->planes[2 * k], *of_q = out + constants->planes[2 * k + 1];
+        unsigned char *of_i = out + plane_of(kind, constants, 2 * k),
+                      *of_q = out + plane_of(kind, constants, 2 * k + 1);
         const vec_f32 i = vec_evens(a->bits[k], b->bits[k]), q = vec_odds(a->bits[k], b->bits[k]);
         if (kind.output != SOFTQAM_OUTPUT_F32) {
             vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, of_i, i);
@@ -213,7 +220,7 @@ VEC vec_bytes flip_planes(const unsigned char *flips, int k, vec_bytes planes)
 }
 
 /* Stores the four registers of a double iteration (vec_plane_components()). */
-VEC void store_s8_planes(const llr_constants *constants, llr_destination to, const llr_registers llrs[4])
+VEC void store_s8_planes(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers llrs[4])
 {
     vec_bytes planes[AXIS_VALUES];
     VEC_UNROLL
@@ -227,7 +234,8 @@ VEC void store_s8_planes(const llr_constants *constants, llr_destination to, con
     }
     VEC_UNROLL
     for (int k = 0; k < M; k++)
-        vec_store_two_planes(to.out + constants->planes[2 * k], to.out + constants->planes[2 * k + 1], planes[k]);
+        vec_store_two_planes(to.out + plane_of(kind, constants, 2 * k), to.out + plane_of(kind, constants, 2 * k + 1),
+                             planes[k]);
 }
 
 /* Stores LANES LLRs of BPSK. */
@@ -241,17 +249,33 @@ VEC void store_bpsk(llr_kind kind, const llr_constants *constants, unsigned char
         vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
 }
 
-/* Copies the first n of `nbytes` bytes that an iteration has stored. No load spans what two stores stored: it would
- * wait for them. */
+/* Copies the first n of `nbytes` bytes, at most a register's, that an iteration has stored. */
 VEC void copy_stored(size_t nbytes, unsigned char *to, const unsigned char *from, size_t n)
 {
-    VEC_UNROLL_16
-    for (size_t k = 0; k < nbytes; k += sizeof(vec_bytes)) {
-        const size_t n_left = nbytes - k;
-        if (n <= k)
-            return;
-        vec_copy_first(n_left < sizeof(vec_bytes) ? (int)n_left : (int)sizeof(vec_bytes), to + k, from + k, n - k);
+    if (__builtin_expect(crosses_page(to, sizeof(vec_bytes)), 0))
+        memcpy(to, from, n);
+    else
+        vec_copy_first((int)nbytes, to, from, n);
+}
+
+/* Copies the LLRs of an iteration of few symbols to the caller. No load spans what two stores stored: it would wait for
+ * them. */
+VEC void store_few(llr_kind kind, const softqam_loop_call *call, const unsigned char *llrs)
+{
+    enum { WHOLE = sizeof(vec_bytes) };
+    const size_t nbytes = iteration_symbols(kind) * softqam_value_nbytes(kind.output), all = nbytes * SYMBOL_BITS;
+    const unsigned char *last = llrs + (all - 1) / WHOLE * WHOLE;
+    size_t n = call->n_symbols * softqam_value_nbytes(kind.output);
+    unsigned char *to = call->out;
+    if (is_in_planes(kind)) {
+        for (size_t k = 0; k < SYMBOL_BITS; k++)
+            copy_stored(nbytes, to + call->planes[k], llrs + k * FEW_PLANE_NBYTES, n);
+        return;
     }
+    for (n *= SYMBOL_BITS; n >= WHOLE; n -= WHOLE, to += WHOLE, llrs += WHOLE)
+        vec_store(to, vec_load_bytes(llrs));
+    if (n > 0)
+        copy_stored(llrs == last ? (all - 1) % WHOLE + 1 : WHOLE, to, llrs, n);
 }
 
 #endif

@@ -76,6 +76,10 @@ typedef struct softqam_loop_call {
 /* Soft bits or LLRs. */
 typedef void softqam_loop(const softqam_loop_call *call);
 
+/* Demodulates fewer symbols than an iteration takes: `loop` gets n_iteration of them. Internal to vector loops. */
+typedef void softqam_padded_loop(const softqam_loop_call *call, softqam_loop *loop, size_t n_iteration, size_t n_bits,
+                                 size_t value_nbytes);
+
 /* Says which loop takes symbols that have been divided by their gains. */
 typedef struct softqam_divided_call {
     softqam_loop *loop;

@@ -168,24 +168,13 @@ VEC size_t batch_iterations(const softqam_params *params, unsigned *n_exact, ite
     return n_iterations;
 }
 
+softqam_padded_loop SIMD_NAME(softqam_padded_loop);
 softqam_loop SIMD_NAME(softqam_u8_loop);
-
-/* Demodulates fewer symbols than an iteration takes, with zeros after them. */
-NOT_INLINED void few_symbols(const softqam_loop_call *call)
-{
-    float components[2 * LANES];
-    unsigned char out[8 * LANES];
-    const softqam_loop_call whole = {.params = call->params, .n_symbols = LANES, .components = components, .out = out};
-    vec_store_f32(components, load_few(call->components, 2 * call->n_symbols, 0, 0.0f));
-    vec_store_f32(components + LANES, load_few(call->components, 2 * call->n_symbols, LANES, 0.0f));
-    SIMD_NAME(softqam_u8_loop)(&whole);
-    memcpy(call->out, out, 8 * call->n_symbols);
-}
 
 void SIMD_NAME(softqam_u8_loop)(const softqam_loop_call *call)
 {
     if (call->n_symbols < LANES) {
-        few_symbols(call);
+        SIMD_NAME(softqam_padded_loop)(call, SIMD_NAME(softqam_u8_loop), LANES, 2 * U8_AXIS_BITS, 1);
         return;
     }
     iteration_place at = {call->components, call->out};
