@@ -87,12 +87,20 @@ VEC void combine(softqam_output_format output, void *values, const void *llrs, f
             vec_store(to, combined(output, &constants, vec_load_bytes(to), vec_load_bytes(from)));
     if (nbytes == 0)
         return;
-    vec_bytes last = vec_load_first(to, nbytes, vec_splat_u8(0)), added = vec_load_first(from, nbytes, vec_splat_u8(0));
+    const bool is_at_end = crosses_page(to, sizeof(vec_bytes));
+    vec_bytes last = vec_splat_u8(0), added = vec_load_first(from, nbytes, last);
+    if (is_at_end)
+        memcpy(&last, to, nbytes);
+    else
+        last = vec_load_first(to, nbytes, last);
     if (is_f16)
         combine_f16(&constants, (unsigned char *)&last, (const unsigned char *)&added);
     else
         last = combined(output, &constants, last, added);
-    vec_store_first(to, last, nbytes);
+    if (is_at_end)
+        memcpy(to, &last, nbytes);
+    else
+        vec_store_first(to, last, nbytes);
 }
 
 #define DEFINE_COMBINE(name, output, type)                                                                             \
