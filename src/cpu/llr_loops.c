@@ -323,27 +323,39 @@ VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_po
     return ranges;
 }
 
-/* Computes a batch on the fast path. Short iterations have a loop for each frequent kind of noise: a branch in each
- * iteration would cost up to 20 %. */
+/* Computes a batch on the fast path. */
 VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
 {
-    const bool is_short = M <= 2 || (M <= 4 && kind.output == SOFTQAM_OUTPUT_S8);
-    const softqam_noise_kind noise = constants->noise_kind;
-    if (FUSES_GAINS && softqam_has_gains(noise)) {
-        kind.noise = noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
+    kind.noise = constants->noise_kind;
+    if (FUSES_GAINS && softqam_has_gains(kind.noise)) {
+        kind.noise = kind.noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
         return llr_batch(kind, constants, at, n_symbols);
     }
-    if (is_short && noise == SOFTQAM_EACH_N0) {
-        kind.noise = SOFTQAM_EACH_N0;
+    return llr_batch(kind, constants, at, n_symbols);
+}
+
+/* Does so if iterations are short: a loop for each frequent kind of noise, because a branch in each iteration would
+ * cost up to 20 %. */
+VEC batch_ranges short_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+{
+    kind.noise = constants->noise_kind;
+    if (softqam_has_gains(kind.noise)) {
+        kind.noise = kind.noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
         return llr_batch(kind, constants, at, n_symbols);
     }
-    if (is_short && noise == SOFTQAM_ONE_WEIGHT) {
+    if (kind.noise == SOFTQAM_EACH_N0) {
+        kind.noise = SOFTQAM_EACH_N0; /* a constant for the compiler */
+        return llr_batch(kind, constants, at, n_symbols);
+    }
+    if (kind.noise == SOFTQAM_ONE_WEIGHT) {
         kind.noise = SOFTQAM_ONE_WEIGHT;
         return llr_batch(kind, constants, at, n_symbols);
     }
-    kind.noise = noise;
     return llr_batch(kind, constants, at, n_symbols);
 }
+
+typedef batch_ranges fast_batch_function(llr_kind kind, const llr_constants *constants, llr_position at,
+                                         size_t n_symbols);
 
 /* Computes a call's batch on the exact path. A format has one function for all layouts, except that s8's planes have
  * their own iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them
@@ -391,8 +403,11 @@ VEC size_t batch_symbols(llr_kind kind, bool is_retry, bool is_first, size_t n_l
 
 softqam_divided_loop SIMD_NAME(softqam_divided_loop);
 
-/* Demodulates a call's symbols. `self` is this loop, `exact` its format's exact path. */
-VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, exact_batch_function *exact)
+/* Demodulates a call's symbols. `self` is this loop, `fast` its fast path from 64QAM on, `exact` its format's exact
+ * path.
+ */
+VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *self, fast_batch_function *fast,
+                  exact_batch_function *exact)
 {
     softqam_llr_table negated;
     llr_constants constants;
@@ -415,7 +430,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
         is_exact = is_exact && !is_retry;
         if (!is_exact) {
             ways.first = 0;
-            const batch_ranges ranges = fast_batch(kind, &constants, at, n);
+            const batch_ranges ranges = M <= 2 ? short_batch(kind, &constants, at, n) : fast(kind, &constants, at, n);
             const batch_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
             /* Repeat this batch with erasure masks or f16 limits; they stay on for the rest of the call. */
             if (asks_for_more(kind.output, verdict, &constants))
@@ -511,7 +526,8 @@ DEFINE_FEW(few_f32, SOFTQAM_OUTPUT_F32)
         if (call->n_symbols < iteration_symbols(kind))                                                                 \
             few_##format(layout, call, name);                                                                          \
         else                                                                                                           \
-            llr_loop(kind, call, name, exact_batch_##format);                                                          \
+            llr_loop(kind, call, name, M < 5 && (output) == SOFTQAM_OUTPUT_S8 ? short_batch : fast_batch,              \
+                     exact_batch_##format);                                                                            \
     }
 DEFINE_LOOPS(DEFINE_LOOP)
 
