@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "error.h"
@@ -230,6 +231,14 @@ static uint32_t information_of_nats(double llr)
     return (uint32_t)floor(0x1p16 * (1.0 - entropy) + 0.5);
 }
 
+static uint32_t information_of_bins[INFORMATION_BINS];
+
+static void make_information(void)
+{
+    for (int k = 0; k < INFORMATION_BINS; k++)
+        information_of_bins[k] = information_of_nats(k / 16.0);
+}
+
 void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
                                     float bins_per_index, int n_indices)
 {
@@ -256,6 +265,7 @@ void softqam_information_table_make(softqam_information_table *table, const uint
 
 void softqam_params_make(softqam_params *params, const softqam_demodulator_config *config)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     const softqam_output_traits *output = softqam_output_traits_of(config->output_format);
     const float limit = (float)config->llr_limit;
     /* A loop that flushes subnormal numbers would take a subnormal floor for none. */
@@ -281,8 +291,8 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     };
     for (int k = 0; k <= N_MODULATIONS; k++)
         params->output_nbytes[k] = (uint8_t)softqam_output_nbytes(config->output_format, (softqam_modulation)k, 1);
-    for (int k = 0; k < INFORMATION_BINS; k++)
-        params->information[k] = information_of_nats(k / 16.0);
+    pthread_once(&once, make_information);
+    params->information = information_of_bins;
     const bool are_bytes = config->output_format == SOFTQAM_OUTPUT_S8;
     softqam_information_table_make(&params->information_table, params->information,
                                    are_bytes ? 16.0f / config->llr_scale : 1.0f,

@@ -120,11 +120,11 @@ typedef struct softqam_params {
     softqam_input_format input_format;
     softqam_output_format output_format;
     softqam_noise noise;
-    float llr_limit;                          /* largest magnitude of an LLR, and of a sum in a soft buffer */
-    float min_noise;                          /* the floor of N0; 0 if there is none */
-    float max_inverse_noise;                  /* the most 1/N0; INFINITY if there is no floor */
-    uint8_t output_nbytes[N_MODULATIONS + 1]; /* size of a symbol's values, by modulation */
-    uint32_t information[INFORMATION_BINS];
+    float llr_limit;                             /* largest magnitude of an LLR, and of a sum in a soft buffer */
+    float min_noise;                             /* the floor of N0; 0 if there is none */
+    float max_inverse_noise;                     /* the most 1/N0; INFINITY if there is no floor */
+    uint8_t output_nbytes[N_MODULATIONS + 1];    /* size of a symbol's values, by modulation */
+    const uint32_t *information;                 /* by bin */
     softqam_information_table information_table; /* by bins; s8: by steps of the demodulator's scale */
     softqam_u8_table u8_table;                   /* for u8 */
     softqam_u8_linear u8_linear;
