@@ -202,7 +202,8 @@ typedef struct softqam_demodulator_config {
     softqam_sign sign;                   /**< 0: SOFTQAM_SIGN_POSITIVE_IS_0 */
     softqam_noise noise;                 /**< 0: SOFTQAM_NOISE_PER_SYMBOL */
     softqam_noise_form noise_form;       /**< 0: SOFTQAM_NOISE_FORM_N0 */
-    /** Factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for cs8. */
+    /** Positive factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for
+     *  cs8. */
     float input_scale;
     /** Steps per nat; transmissions that are combined need the same. s8: 2^-10 to 2^20; 0: 6. s16: 2^-10 to 2^14; 0:
      *  64. Other formats: 0 or 1. */
@@ -210,7 +211,7 @@ typedef struct softqam_demodulator_config {
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767. f16: 1 to 65504
      *  nats, as binary16 holds. 0: the largest. f32, u8: 0. */
     int llr_limit;
-    /** Least N0, for equalisers that write 0 or less for the best symbols: a smaller N0, even -infinity, counts as
+    /** Least N0, for equalisers that write 0 for the best symbols: a smaller N0, even -infinity, counts as
      *  noise_floor; a 1/N0 above 1 / noise_floor, even +infinity, as that. NaN, an N0 of +infinity and a 1/N0 that is
      *  not positive stay erasures. It applies before gains. At most 2^40; below 2^-126 it counts as that. 0: none.
      *  u8: 0. */
@@ -292,13 +293,13 @@ typedef struct softqam_statistics {
     /** LLRs of this transmission whose magnitude is llr_limit or, for f32, FLT_MAX; u8: bytes of 0 and 255. */
     uint64_t n_limited;
     uint64_t n_sampled; /**< symbols of the subset, perhaps 0. u8: 0 from here on */
-    /** Sum of 2^24 min(|r - x|^2, 16), x the nearest point; each rounded to nearest even. EVM^2 is error_energy / (2^24
-     *  n_sampled). */
+    /** Sum of 2^24 min(|r - x|^2, 16) in binary32, x the nearest point; each rounded to nearest even. EVM^2 is
+     *  error_energy / (2^24 n_sampled). */
     uint64_t error_energy;
     uint64_t symbol_energy; /**< sum of 2^24 min(|r|^2, 16), likewise; the mean is 1 + N0 */
-    /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), rounded, H the binary entropy in bits; |LLR| is in nats,
-     *  rounded to 1/16 and limited to 255/16. A bit's mutual information is about information / (2^16 Qm n_sampled) *
-     *  (n_symbols - n_erased) / n_symbols. */
+    /** Sum over LLRs of 2^16 (1 - H(1 / (1 + e^|LLR|))), rounded, H the binary entropy in bits; |LLR| is that of
+     *  the value written or added, in nats, rounded to 1/16 and limited to 255/16. A bit's mutual information is about
+     *  information / (2^16 Qm n_sampled) * (n_symbols - n_erased) / n_symbols. */
     uint64_t information;
 } softqam_statistics;
 
@@ -308,15 +309,14 @@ typedef struct softqam_statistics {
  * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
  * jointly: with |y - h_e x_e - h_f x_f|^2 over the points of both, in place of |r - x|^2. Symbols are then
  * matched-filter outputs h_k^H y of whitened antennas after input_scale, gains |h_k|^2, cross gains h_e^H h_f, and
- * noise values sigma^2 of an antenna, the same for both layers. A layer without a cross gain is demapped alone, with
- * the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers],
- * such as another user's, of which only symbols and gain are read. */
+ * noise values sigma^2 of an antenna, the same for both layers; if not, each divides its layer's LLRs. A layer without
+ * a cross gain is demapped alone, with the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain,
+ * its partner is layers[n_layers], such as another user's, of which only symbols and gain are read. */
 typedef struct softqam_segment {
     size_t n_symbols; /**< symbols of all layers together, a multiple of n_layers */
     /** The first symbol's position in its codeword, counted likewise, a multiple of n_layers. */
     uint64_t first_symbol;
-    /** Symbols of UCI before this segment (38.212, 6.2.7), a multiple of n_layers: added to first_symbol for the
-     *  scrambling sequence. The caller corrects UCI's placeholders. */
+    /** Symbols of UCI before this segment (38.212, 6.2.7), a multiple of n_layers. */
     uint64_t scrambling_offset;
     void *out; /**< receives the values; NULL with a codeword */
     /** 0: each symbol's values lie side by side in `out`. Else bit k of symbol i goes to value k * plane_stride + i,

@@ -119,8 +119,8 @@ typedef struct softqam_device_codeword {
  * Describes a codeword for softqam_device.cuh.
  * @param description  receives it
  * @param demodulator  output format, llr_limit, sign, noise_floor
- * @param segment      modulation, noise_form, llr_scale (0: the demodulator's), n_layers, descramble, c_init,
- *                     scrambling_offset, and the codeword with n_cb > 0. The others are 0
+ * @param segment      as for softqam_cuda_demodulate_segments(), with n_cb > 0, without statistics. Inputs, input_scale
+ *                     and first_symbol are ignored
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition
  */
 SOFTQAM_API softqam_status softqam_device_codeword_init(softqam_device_codeword *description,

@@ -3,8 +3,8 @@
  * @file softqam_device.cuh
  * softqam inside your own kernel: an equaliser turns the symbols in its registers into LLRs in soft buffers, with the
  * bytes of softqam_cuda_demodulate_segments(). CUDA C++17, compute capability 7.5 or later, any compiler flags; if
- * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installed or configured build
- * with CUDA, and link the library.
+ * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installation or a configured
+ * build (-I BUILD/include -I include) with CUDA, and link the library.
  *
  * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
  * follow each other. Functions of a warp need all its 32 threads, with the same arguments. load(), store(), fill() and

@@ -21,14 +21,13 @@ extern "C" {
  *     Circular buffer  softqam_codeword_init_ldpc(), then buffers, block_stride, filler_value: soft buffers
  *
  * Code block r has E_r values (38.212, 5.4.2.1), as softqam_codeword_block() computes; N_L is segment.n_layers, even if
- * symbols already lie in codeword order. Nothing is written for code blocks that are not transmitted.
+ * symbols already lie in codeword order. Code blocks that are not transmitted, or have E_r = 0, are left as they are.
  *
  * A circular buffer has n_cb positions, of which n_fillers from first_filler on are fillers. A code block's LLRs visit
  * the others in order, from k0 on, cyclically.
  *
  * - **New data** (combine 0), the first that arrives, of any rv, is stored; positions that no LLR visits become 0,
- *   fillers filler_value. The segment with a code block's first symbol writes these. Segments may come in any order, or
- *   at once.
+ *   fillers filler_value. The segment with a code block's first symbol writes these. Segments may come in any order.
  * - **A retransmission** (combine 1) is added. All other values stay.
  * - **Repetition**, more LLRs than positions, adds LLRs at one position, with combine 0 to zeros. A code block's
  *   segments must then come in order, which nothing checks.
@@ -81,7 +80,7 @@ typedef struct softqam_codeword {
  * @param n_layers         N_L
  * @param r                the code block, 0 to n_code_blocks - 1
  * @param first_bit        receives the number of its first bit in the codeword, or of the next code block sent
- * @param n_bits           receives E_r; 0 for a code block that is not transmitted
+ * @param n_bits           receives E_r; 0 if not transmitted
  * @return a status
  */
 SOFTQAM_API softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol,
