@@ -102,8 +102,10 @@ static void check_noise_level(const struct demod_run *run, const struct fit_view
     for (size_t i = 0; i < view->n; i += STEP)
         if (values[i] > floor && values[i] <= FLT_MAX)
             sorted[n++] = values[i];
+    if (n == 0)
+        return;
     qsort(sorted, n, sizeof *sorted, compare);
-    for (size_t first = 0, end; n > 0 && first < view->n; first = end + 1) {
+    for (size_t first = 0, end; first < view->n; first = end + 1) {
         for (end = first; end < view->n && values[end] > floor && values[end] <= sorted[n / 4]; end++) {
             given += (double)values[end];
             n_given++;
