@@ -6,11 +6,13 @@
 /* The largest number of symbols of an iteration, and the room of a bit plane: a register, even of s8. */
 enum { MAX_FEW_SYMBOLS = 2 * LANES, PLANE_NBYTES = 4 * LANES };
 
-/* Copies n floats, followed by copies of the first up to n_all. */
+/* Copies n floats at any address, followed by copies of the first up to n_all. */
 VEC void copy_floats(float *to, const float *from, size_t n, size_t n_all)
 {
+    float first;
+    memcpy(&first, from, sizeof first);
     for (size_t k = 0; k < n_all; k += LANES)
-        vec_store_f32(to + k, vec_splat(*from));
+        vec_store_f32(to + k, vec_splat(first));
     memcpy(to, from, n * sizeof *from);
 }
 
