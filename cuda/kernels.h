@@ -103,7 +103,7 @@ typedef struct softqam_plain_argument {
 typedef struct softqam_codeword_argument {
     softqam_plain_argument plain; /* the first layer */
     softqam_resolved_segment segment;
-    softqam_statistics *statistics; /* a COUNTED_CALL counts there */
+    softqam_statistics *statistics; /* COUNTED_CALL and COUNTED_CODEWORD count there */
 } softqam_codeword_argument;
 
 /* The first argument of the other kernels: what all segments of a launch share. */

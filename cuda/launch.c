@@ -259,8 +259,8 @@ static int find_common_element_kernel(const softqam_launch *launch)
     return number;
 }
 
-/* Launches that kernel, or the kernel of segments if that is faster: for many symbols of one layer, which this kernel
- * takes one at a time, and for few of several layers that are not added. */
+/* Launches that kernel, or the one that takes any of the segments if that is faster: for many symbols of one layer,
+ * which this kernel takes one at a time, and for few of several layers that are not added. */
 static softqam_status launch_elements(softqam_launch *launch, int number)
 {
     softqam_common_argument common = common_argument_of(launch->params);
@@ -341,16 +341,16 @@ static softqam_status launch_plain(const softqam_launch *launch, int number)
                          plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->max_rounds));
 }
 
-/* Launches the kernel of large codewords for the only segment, unless it has so few symbols that the kernel of segments
- * is faster: twice as many if a symbol's values are a power of two bytes, which that kernel stores at once. */
+/* Launches the kernel of large codewords for the only segment, unless it has so few symbols that launch_segments() is
+ * faster: twice as many with statistics, or if a symbol's values are a power of two bytes, which are stored at once. */
 static softqam_status launch_codeword(softqam_launch *launch, int number)
 {
     const size_t n_symbols = launch->segments[0].n_symbols;
     const size_t nbytes = softqam_placement_symbol_nbytes(&launch->segments[0].placement);
-    const unsigned part = (nbytes & (nbytes - 1)) == 0 || launch->has_statistics ? 2 : 4;
+    const unsigned divisor = (nbytes & (nbytes - 1)) == 0 || launch->has_statistics ? 2 : 4;
     device_kernel loaded;
     TRY(softqam_kernel_load(&loaded, launch->params, number));
-    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / part)
+    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / divisor)
         return launch_segments(launch);
     const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
     return launch_groups(launch, &loaded, n_groups,

@@ -37,7 +37,7 @@ typedef struct host_call {
     softqam_error_note note; /* its message */
 } host_call;
 
-/* A chunk's memory, of the device, mapped or of the host. Each part's values lie side by side. */
+/* A chunk's memory, of the device, mapped or of the host. Each array's values lie side by side. */
 typedef struct chunk_memory {
     unsigned char *arrays[N_ARRAYS];
 } chunk_memory;
@@ -65,7 +65,7 @@ static size_t buffer_symbols(const host_call *call, const chunk_buffer *buffer)
     return n < call->pipeline->chunk_symbols ? n : call->pipeline->chunk_symbols;
 }
 
-/* A chunk's pieces, one after the other: each is of one segment and code block, and has its range of each part of the
+/* A chunk's pieces, one after the other: each is of one segment and code block, and has its range of each array of the
  * chunk. */
 typedef struct piece_walk {
     softqam_cursor cursor;
@@ -103,7 +103,7 @@ static bool walk_next(piece_walk *walk)
     return true;
 }
 
-/* Returns where a piece has its range of a part; NULL if it has none. */
+/* Returns where a piece has its range of an array; NULL if it has none. */
 static void *walk_memory(const piece_walk *walk, const chunk_memory *chunk, int array)
 {
     return walk->nbytes[array] > 0 ? chunk->arrays[array] + walk->offsets[array] : NULL;
@@ -335,8 +335,8 @@ static softqam_status check_buffer(host_call *call, const void *memory, size_t n
     return SOFTQAM_OK;
 }
 
-/* Finds which arrays the call has, and whether it is staged, as every call is but a single segment whose parts lie side
- * by side in pinned memory. If there are several segments, only the first one's memory is checked. */
+/* Finds which arrays the call has, and whether it is staged, as every call is but a single segment whose arrays lie
+ * side by side in pinned memory. If there are several segments, only the first one's memory is checked. */
 static softqam_status check_memory(host_call *call)
 {
     const softqam_segment_list *list = call->list;

@@ -22,7 +22,7 @@ HOST_AND_DEVICE static inline bool softqam_is_sampled(uint32_t symbol)
 /* The levels of an axis: the odd multiples of the least one. */
 typedef struct softqam_levels {
     float least;
-    float row_scale; /* as in the llr_table */
+    float row_scale; /* as in softqam_llr_table */
     float last_row;
     uint8_t axis_bits;
 } softqam_levels;

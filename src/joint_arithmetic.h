@@ -25,7 +25,7 @@
  * overflows. */
 #define JOINT_RANGE 0x1p16f
 
-/* An element as one of its layers sees it. `cross` is conj(h_e) h_f. */
+/* An element as one of its layers sees it. cross_r + i cross_i is conj(h_e) h_f. */
 typedef struct joint_element {
     vec_f32 wanted_i, wanted_q, wanted_gain;
     vec_f32 partner_i, partner_q, partner_gain;

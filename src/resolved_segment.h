@@ -124,8 +124,7 @@ static_assert(
     "it in below; check the field in segment_check.c; if it points to values of symbols, move it in "
     "softqam_segment_advance(); let cpu_demodulate.c and the kernels use it, or demodulate_at_once(), "
     "find_plain_kernel() and softqam_element_neighbours() leave such segments to others. Until this file and the "
-    "trials "
-    "of tests/llr name the field, the test `lists` fails. Fields must not move: programs built against 1.0 run");
+    "trials of tests/llr name the field, the test `lists` fails. Fields must not move: programs built against 1.0 run");
 
 /* These return defaults that checks need before a segment is resolved. More than SOFTQAM_MAX_LAYERS layers count as
  * that many. */
