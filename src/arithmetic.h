@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* THE arithmetic: what every backend computes, defined once but for the forms named below. It is written in the
  * operations of a SIMD header (simd_operations.h), which the includer includes first: simd_scalar.h in portable C,
- * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it. Forms
- * of it in fewer operations: arithmetic_fast.h; divide() and weight_of_any_noise() of cpu/gain_loops.c; of kernels
- * vec_limited_steps() for llr_rounded(), vec_halves() for f16, bounded_noise(), set_gain(), any_gain_of(), regularize()
- * for tiny components, and take_columns() for joint_metrics(). llrs.* compare them at the ends of their ranges,
- * exhaustive.* for all components. llr_combined() names its own.
+ * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it.
+ * These compute the same in fewer operations: arithmetic_fast.h; divide() and weight_of_any_noise() in
+ * cpu/gain_loops.c; in kernels vec_limited_steps() for llr_rounded(), vec_halves() for f16, bounded_noise(),
+ * set_gain(), any_gain_of(), regularize() for tiny components, and take_columns() for joint_metrics(). llrs.* compare
+ * them at the ends of their ranges, exhaustive.* for all components. llr_combined() names its own.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order. LLRs:
  * max-log. No branch depends on a symbol. */

@@ -29,9 +29,9 @@ typedef struct softqam_gpu_ops {
     /* Refuses a checked list of at least one symbol if the first segment's memory is a device's. */
     softqam_status (*check_memory)(const softqam_gpu *gpu, const softqam_segment_list *list);
 
-    /* Demodulates a checked list of at least one symbol in host memory, or refuses it like check_memory(). With a pool
-     * of NULL the calling thread does all the staging, with these loops. Calls take turns. After any error nothing
-     * reads or writes the caller's memory any more. */
+    /* Demodulates a checked list of at least one symbol in host memory, or refuses it like check_memory(). The
+     * calling thread does all the staging if the pool is NULL, with these loops. Calls take turns. After any error
+     * nothing reads or writes the caller's memory any more. */
     softqam_status (*demodulate)(softqam_gpu *gpu, softqam_pool *pool, const softqam_cpu_loops *loops,
                                  const softqam_segment_list *list);
 

@@ -96,7 +96,7 @@ typedef struct softqam_segment_defaults {
     bool is_negative;      /* a positive LLR means bit 1 */
 } softqam_segment_defaults;
 
-/* The information of an LLR, in units of 2^-16 bit, by its place: its magnitude in 16ths of a nat, rounded. From
+/* The information of an LLR, in units of 2^-16 bit, by its bin: its magnitude in 16ths of a nat, rounded. From
  * LAST_BIN on the information is whole. */
 enum { INFORMATION_BINS = 256, LAST_BIN = 239, WHOLE_INFORMATION = 1 << 16 };
 

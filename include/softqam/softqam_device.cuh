@@ -84,8 +84,8 @@ static __device__ __forceinline__ void copy_codeword(softqam_device_codeword &to
         to.words[k] = from.words[k];
 }
 
-/** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols, which follow
- * those of the thread before.
+/** Returns BITS <= 32 bits of the scrambling sequence to each thread of a warp: N Qm for its N symbols, which
+ * follow those of the thread before.
  * @param codeword  description
  * @param first     number of the warp's first symbol
  * @return the bits, the first one lowest, those above undefined; 0 without descrambling */
