@@ -56,6 +56,9 @@ class Numbers(ToolTest):
             said = [f"5000 symbols; read it with --input-scale {text}"] * (eval(text) != default)
             said += [f"warning: {n_clipped} of 10000 components were clipped"] * (n_clipped > 0)
             self.assertEqual(result.err, "".join(f"softqam-gen: x.{name}: {line}\n" for line in said))
+        result = self.ok(self.gen("--symbols", "50", "--snr-db=-200", "--output-scale", "1.2e-38", "x.cf32"))
+        self.assertEqual({abs(v) for v in unpack("f", self.read("x.cf32"))}, {float32(2.0**128 - 2.0**104)})
+        self.assertIn("100 of 100 components were clipped", result.err)
         noisy = self.symbols("x.cf32", 5000, "--snr-db", "12")
         for v, half in zip(noisy, self.symbols("x.cf16", 5000, "--snr-db", "12")):
             self.assertLessEqual(abs(half - v), abs(v) * (2**-11 + 2**-23) + 2**-25)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sample_format.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -168,7 +169,8 @@ uint64_t sample_format_quantise(softqam_input_format format, const double *compo
             n_clipped += fabs(scaled) >= 65520;
             break;
         case SOFTQAM_INPUT_CF32:
-            ((float *)samples)[i] = (float)scaled;
+            ((float *)samples)[i] = (float)fmax((double)-FLT_MAX, fmin(scaled, (double)FLT_MAX));
+            n_clipped += fabs(scaled) > (double)FLT_MAX;
             break;
         }
     }
