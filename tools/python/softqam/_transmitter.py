@@ -58,7 +58,7 @@ def _add(buffer: Any, where: np.ndarray, added: np.ndarray, limit: Any) -> None:
     before = buffer[where].astype(np.float64)
     with np.errstate(all="ignore"):
         sums = np.clip(before + added, -limit, limit).astype(buffer.dtype)
-        is_kept = ~(np.abs(before) <= limit)  # beyond the limit, or NaN
+        is_kept = ~(np.abs(before) <= limit) | (added == 0)  # beyond the limit, or NaN; and 0 changes no value, not even -0
     buffer[where] = np.where(is_kept, buffer[where], sums)
 
 
