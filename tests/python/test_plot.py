@@ -97,6 +97,8 @@ def test_hints(rng):
         symbols[:3] = 1e9
         drawn = plot.figure(symbols, softqam.demodulate(symbols, modulation, noise_var), modulation)
         assert drawn.get_suptitle().count("\n") == 0 and "outside" in drawn.subfigs[0].subfigs[0].axes[0].get_title()
+    symbols = np.full(99, 1e308j)  # not finite in binary32, as which they are demodulated
+    assert facts(plot.figure(symbols, softqam.demodulate(symbols, "qpsk", 1), "qpsk"))[2] == "99 erased"
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()

@@ -215,7 +215,8 @@ def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: 
         arrays[k] = array.reshape(n, n_bits)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # of glyphs that a font does not have
-        return _draw(symbols * np.sqrt(_energy(modulation)), arrays[0], arrays[1], modulation, sign, title, details, ax)
+        levels = symbols.astype(np.complex64).astype(complex) * np.sqrt(_energy(modulation))  # what binary32 does not hold is erased
+        return _draw(levels, arrays[0], arrays[1], modulation, sign, title, details, ax)
 
 
 def _draw(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDArray[Any] | None, modulation: str, sign: int, title: str,
