@@ -258,6 +258,11 @@ class Recordings(FitTest):
                 self.assertEqual(self.soft_bits(*mend, "-", data=head + data), expected[name])
         self.write("z.cs16", header[:20] + struct.pack("<H", 1) + header[22:34] + struct.pack("<H", 16) + header[36:40] + struct.pack("<I", 12000) + data + b"LIST")
         self.fails(self.demod("z.cs16", "y"), 1, "z.cs16: a WAV file, whose samples begin after its header: give -i cs16 --header-bytes 44 --count 3000")
+        chunks = b"".join(name + struct.pack("<I", n) + bytes(n) for name, n in ((b"bext", 858), (b"PAD ", 5000)))
+        head = b"RF64\xff\xff\xff\xffWAVE" + chunks + header[12:20] + struct.pack("<H", 1) + header[22:34] + struct.pack("<H", 16) + b"data\xff\xff\xff\xff"
+        self.write("z.cs16", head)
+        os.truncate(self.path("z.cs16"), 2**32 + 40000)  # as long as such files are
+        self.fails(self.demod("z.cs16", "y"), 1, f"z.cs16: a WAV file, whose samples begin after its header: give -i cs16 --header-bytes {len(head)}")
         head = struct.pack("<IQQII", 48000, 10**8, 0, 16, 0)
         self.write("z.sdriq", head + struct.pack("<I", zlib.crc32(head)) + self.read("x.cs16"))
         self.fails(self.demod("-i", "cs16", "z.sdriq", "y"), 1,

@@ -47,28 +47,34 @@ static bool refuse(const struct input_file *file, const char *what, struct sampl
                          samples.format, samples.begin, channel, count);
 }
 
-static bool refuse_wav(const struct input_file *file, const unsigned char *head)
+static bool refuse_wav(const struct input_file *file)
 {
+    enum { MOST_CHUNKS = 64 };
     static const struct {
         unsigned kind, bits;
         const char *name;
     } formats[] = {{1, 8, "cu8"}, {1, 16, "cs16"}, {1, 32, "cs32"}, {3, 32, "cf32"}, {3, 64, "cf64"}};
+    unsigned char chunk[40] = {0};
     unsigned kind = 0, bits = 0, channels = 0;
     const char *format = NULL;
-    size_t chunk = 12;
-    while (chunk + 40 < HEAD_NBYTES && memcmp(head + chunk, "data", 4) != 0) {
-        if (!memcmp(head + chunk, "fmt ", 4)) {
-            kind = number(head + chunk + 8, 2);
-            kind = kind == 0xfffe ? number(head + chunk + 32, 2) : kind;
-            channels = number(head + chunk + 10, 2);
-            bits = number(head + chunk + 22, 2);
+    uint64_t place = 12;
+    int n_chunks = 0;
+    while (pread(file->fd, chunk, sizeof chunk, file->start + (off_t)place) >= 8 && memcmp(chunk, "data", 4) != 0 &&
+           n_chunks++ < MOST_CHUNKS) {
+        if (!memcmp(chunk, "fmt ", 4)) {
+            kind = number(chunk + 8, 2);
+            kind = kind == 0xfffe ? number(chunk + 32, 2) : kind;
+            channels = number(chunk + 10, 2);
+            bits = number(chunk + 22, 2);
         }
-        chunk += 8 + (number(head + chunk + 4, 4) % HEAD_NBYTES + 1) / 2 * 2;
+        place += 8 + ((uint64_t)number(chunk + 4, 4) + 1) / 2 * 2;
     }
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (formats[i].kind == kind && formats[i].bits == bits && channels % 2 == 0 && chunk + 40 < HEAD_NBYTES)
+        if (formats[i].kind == kind && formats[i].bits == bits && channels % 2 == 0 && !memcmp(chunk, "data", 4))
             format = formats[i].name;
-    return refuse(file, "a WAV file", (struct samples){chunk + 8, number(head + chunk + 4, 4), format, channels / 2});
+    const uint32_t nbytes = number(chunk + 4, 4);
+    return refuse(file, "a WAV file",
+                  (struct samples){place + 8, nbytes == UINT32_MAX ? 0 : nbytes, format, channels / 2});
 }
 
 static bool refuse_npy(const struct input_file *file, const unsigned char *head)
@@ -124,7 +130,7 @@ bool container_check(const struct input_file *file)
     if (n < 44)
         return true;
     if ((!memcmp(head, "RIFF", 4) || !memcmp(head, "RF64", 4)) && !memcmp(head + 8, "WAVE", 4))
-        return refuse_wav(file, head);
+        return refuse_wav(file);
     if (!memcmp(head, "\x93NUMPY", 6))
         return refuse_npy(file, head);
     if (number(head + 28, 4) == crc32(head, 28))
