@@ -71,6 +71,8 @@ def test_layouts(rng, received):
     assert softqam.demodulate_joint(z, gram, noise, "16qam", out=out, **options) is out
     assert_bytes(out, expected)
     assert softqam.demodulate_joint(z[:, :0], gram[:, :0], 0.1).shape == (3, 0)
+    columns = [array[:, :1] for array in (z, gram, noise)]  # codewords of one element, each of which is a code block
+    assert_bytes(softqam.demodulate_joint(*columns, layer=1, planes=1), softqam.demodulate_joint(*columns, layer=1))
 
 
 @pytest.mark.parametrize("output", LLRS)

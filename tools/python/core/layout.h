@@ -166,7 +166,7 @@ class layout
     /* Raises for a column of symbols, [n, 1], where each is a codeword of its own and that matters. */
     void check_column(const array &array) const
     {
-        const bool is_column = n_batch == 1 && n == 1 && out_shape[0] > 1 && options.n_layers == 0;
+        const bool is_column = n_batch == 1 && n == 1 && out_shape[0] > 1 && options.n_layers == 0 && !options.is_joint;
         const bool is_whole = options.has_soft_buffers && options.codeword.n_bits == static_cast<uint64_t>(bits);
         if (is_column && counts_symbols() && !options.c_inits && !is_whole)
             array.value_error("these are " + std::to_string(out_shape[0]) +
