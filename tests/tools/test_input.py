@@ -100,6 +100,20 @@ class Parts(ToolTest):
         noise = ["-m", "64qam", "--c-init", "5", "-o", "s16", "--skip", "11", "--noise-file", "-"]
         self.assertEqual(self.soft_bits(*noise, "x.cf32", data=self.read("n0")), whole[11 * 12 :])
 
+    def test_auto(self):
+        """From a pipe, of which the beginning has been read before."""
+        data = self.read(self.make("x.cf32", "-m", "16qam", "--symbols", "20000", "--snr-db", "25"))
+        for auto in (["-m", "auto", "-o", "hard"], ["-m", "16qam", "-o", "s8", "--noise-var", "auto"], ["-m", "auto", "-o", "s8", "--noise-var", "auto"]):
+            for part in (["--count", "2000"], ["--skip", "9000", "--count", "9500"], ["--skip", "7", "--count", "30000"]):
+                from_pipe = self.soft_bits("-q", *auto, *part, "-", data=data)
+                self.assertEqual(from_pipe, self.soft_bits("-q", *auto, *part, "x.cf32"), (auto, part))
+
+    def test_more_bytes_than_can_be_counted(self):
+        self.write("x.cf32", bytes(3 * 8 * 1024))
+        result = self.demod("--channel", "1/1024", "--skip", str(2**54), "x.cf32", "y")
+        self.fails(result, 1, "x.cf32: has only 3 symbols, so --skip 18014398509481984 leaves nothing")
+        self.assertEqual(len(self.soft_bits("-q", "--channel", "1/1024", "--count", str(2**54), "x.cf32")), 24)
+
     def test_lengths_of_shards(self):
         """They differ by one symbol at most, also if there are many; what a shard reports is its own."""
         self.make("x.cs16", "--symbols", "1009", "--snr-db", "20")

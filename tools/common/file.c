@@ -100,13 +100,23 @@ bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipp
     return true;
 }
 
+/* Returns the bytes of n symbols; UINT64_MAX if they are as many, or more. */
+static uint64_t symbols_nbytes(const struct input_file *file, uint64_t n_symbols)
+{
+    uint64_t nbytes;
+    return __builtin_mul_overflow(n_symbols, file->symbol_nbytes, &nbytes) ? UINT64_MAX : nbytes;
+}
+
 bool input_file_select(struct input_file *file, uint64_t first, uint64_t n_symbols, uint64_t *n_skipped)
 {
-    const uint64_t nbytes = n_symbols < UINT64_MAX ? n_symbols * file->symbol_nbytes : UINT64_MAX;
-    if (!input_file_skip(file, first * file->symbol_nbytes, n_skipped))
+    const uint64_t nbytes = symbols_nbytes(file, n_symbols);
+    if (!input_file_skip(file, symbols_nbytes(file, first), n_skipped))
         return false;
     *n_skipped /= file->symbol_nbytes;
-    file->n_left = nbytes < file->n_left ? nbytes : file->n_left;
+    if (nbytes == UINT64_MAX)
+        return true;
+    file->n_ahead = nbytes < file->n_ahead ? (size_t)nbytes : file->n_ahead;
+    file->n_left = nbytes - file->n_ahead < file->n_left ? nbytes - file->n_ahead : file->n_left;
     return true;
 }
 
