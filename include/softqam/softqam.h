@@ -306,12 +306,16 @@ typedef struct softqam_statistics {
 /** Consecutive symbols of a codeword: all or a part, such as an OFDM symbol's. u8 takes one layer of 256QAM in symbol
  * order, without gain, descramble and codeword.
  *
- * **Two layers at once.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
+ * **Two layers jointly.** With cross_gain[j] the layers e = 2j and f = 2j + 1, of QPSK to 1024QAM, are demapped
  * jointly: with |y - h_e x_e - h_f x_f|^2 over the points of both, in place of |r - x|^2. Symbols are then
- * matched-filter outputs h_k^H y of whitened antennas after input_scale, gains |h_k|^2, cross gains h_e^H h_f, and
- * noise values sigma^2 of an antenna, the same for both layers; if not, each divides its layer's LLRs. A layer without
- * a cross gain is demapped alone, with the N0 of softqam_layer. If n_layers is odd and the last layer has a cross gain,
- * its partner is layers[n_layers], such as another user's, of which only symbols and gain are read. */
+ * matched-filter outputs z_k = h_k^H y of whitened antennas after input_scale, gains g_k = |h_k|^2, cross gains c =
+ * h_e^H h_f, and noise values the variance sigma^2 of an antenna's noise. A layer's LLRs are divided by its own noise
+ * value; give both layers the same. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If
+ * n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of
+ * which only symbols and gain are read.
+ *
+ * An LLR's error in nats, before rounding to the format, is at most 88 * 2^-24 / sigma^2 times the sum of g_e |x_e|^2,
+ * g_f |x_f|^2, 2 |c x_e x_f|, 2 |x_e z_e| and 2 |x_f z_f|, with x the outermost points. */
 typedef struct softqam_segment {
     size_t n_symbols; /**< symbols of all layers together, a multiple of n_layers */
     /** The first symbol's position in its codeword, counted likewise, a multiple of n_layers. */

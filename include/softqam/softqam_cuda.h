@@ -110,13 +110,14 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_prepared_segments(const softq
                                                                      unsigned max_segments, size_t max_symbols,
                                                                      cudaStream_t stream);
 
-/** A codeword for softqam_device.cuh: plain data, valid on the context's device while the library is loaded. */
+/** The description of a codeword for softqam_device.cuh: plain data, valid on the context's device while the library is
+ * loaded. */
 typedef struct softqam_device_codeword {
     uint64_t words[26]; /**< private */
 } softqam_device_codeword;
 
 /**
- * Describes a codeword for softqam_device.cuh.
+ * Makes the description of a codeword.
  * @param description  receives it
  * @param demodulator  output format, llr_limit, sign, noise_floor
  * @param segment      as for softqam_cuda_demodulate_segments(), with n_cb > 0, without statistics. Inputs, input_scale

@@ -6,10 +6,10 @@
  * these flush subnormal numbers, subnormal LLRs of pairs are zero. Include it from an installation or a configured
  * build (-I BUILD/include -I include) with CUDA, and link the library.
  *
- * A symbol's number counts all symbols of the codeword, by resource element, then by layer. The symbols of a thread
- * follow each other. Functions of a warp need all its 32 threads, with the same arguments. load(), store(), fill() and
- * flush() come after the wait for the kernel before. Each symbol of the codeword must be stored once, and lie in one
- * range of fill().
+ * `codeword` is a codeword's description, which softqam_device_codeword_init() makes. A symbol's number counts all
+ * symbols of the codeword, by resource element, then by layer. The symbols of a thread follow each other. Functions of
+ * a warp need all its 32 threads, with the same arguments. load(), store(), fill() and flush() come after the wait for
+ * the kernel before. Each symbol of the codeword must be stored once, and lie in one range of fill().
  */
 #ifndef SOFTQAM_DEVICE_CUH
 #define SOFTQAM_DEVICE_CUH
@@ -200,7 +200,7 @@ struct counted {
     statistics &counts; /**< adds to these */
 };
 
-/** Functions for one modulation and output format. For a description of others target::open() and fill() end the kernel
+/** Functions for one modulation and output format. If the codeword has others, target::open() and fill() end the kernel
  * with cudaErrorLaunchFailure; other functions compute wrong LLRs. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
@@ -267,7 +267,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             }
     }
 
-    /** Computes the LLRs of two layers at once, without input_scale. Four layers are two pairs with a target<2> each;
+    /** Computes the LLRs of two layers jointly, without input_scale. Four layers are two pairs with a target<2> each;
      *  the second has sequence >> 2 Qm.
      *  @param to          receives them
      *  @param codeword    description

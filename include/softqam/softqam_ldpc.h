@@ -38,8 +38,8 @@ typedef struct softqam_codeword {
     uint64_t n_bits; /**< G: its bits, a multiple of n_layers * Qm, at most 2^32 - 1 */
     void *buffers;   /**< code block 0's first value; NULL with block_buffers */
     /** From code block r's first value to that of r + 1: at least the longest E_r or, with soft buffers, n_cb and
-     *  n_fill. 0: transmitted code blocks follow each other: not for retransmissions of some groups, nor with n_fill >
-     *  n_cb. 0 with block_buffers. */
+     *  n_fill. 0: transmitted code blocks follow each other. Do not use 0 if groups may be retransmitted alone, nor
+     *  with n_fill > n_cb: a retransmission would miss its buffers. 0 with block_buffers. */
     uint64_t block_stride;
     /** NULL, or n_code_blocks pointers to buffers. NULL among them discards a code block's LLRs. */
     void *const *block_buffers;
@@ -79,7 +79,8 @@ typedef struct softqam_codeword {
  * @param bits_per_symbol  Qm
  * @param n_layers         N_L
  * @param r                the code block, 0 to n_code_blocks - 1
- * @param first_bit        receives the number of its first bit in the codeword, or of the next code block sent
+ * @param first_bit        receives the number of its first bit in the codeword; if it is not transmitted, that of the
+ *                         next one that is
  * @param n_bits           receives E_r; 0 if not transmitted
  * @return a status
  */
@@ -125,8 +126,8 @@ typedef struct softqam_ldpc {
 /**
  * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
  * block_stride, filler_value, combine, n_cbg, n_fill. If a transport block spans several slots, set combine of later
- * ones to 1, and k0 to where the slot before ended: E_r positions on, without fillers, modulo n_cb. If E_r differs,
- * make each code block a segment with its own k0.
+ * ones to 1, and k0 to where the slot before ended: E_r positions on, not counting fillers, modulo n_cb. If E_r
+ * differs, make each code block a segment with its own k0.
  *
  * @param codeword  receives the codeword; unchanged on failure
  * @param ldpc      receives what the decoder needs; or NULL
