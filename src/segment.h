@@ -41,6 +41,11 @@ static inline softqam_segment_list softqam_segment_list_of(const softqam_params 
  * Pointers may be to host or to device memory. */
 softqam_status softqam_segment_list_check(softqam_segment_list *list);
 
+/* Checks a codeword that has code blocks, but for its buffers and filler_value. `blocks` are what
+ * softqam_code_blocks_make() makes of it. */
+softqam_status softqam_codeword_check(const softqam_codeword *codeword, const softqam_code_blocks *blocks,
+                                      unsigned bits_per_symbol);
+
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
 

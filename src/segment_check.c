@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a caller's segments and codewords. */
+/* Checks a caller's segments; codeword.c checks their codewords. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -15,7 +15,8 @@ static bool has_codeword(const softqam_segment *segment) { return segment->codew
 
 /* Fields. */
 
-static softqam_status check_layers(const softqam_segment *segment, softqam_modulation modulation)
+/* Checks plane_stride, the number of layers, and what must be a multiple of it. */
+static softqam_status check_layout(const softqam_segment *segment, softqam_modulation modulation)
 {
     const unsigned n = segment->n_layers;
     const size_t stride = segment->plane_stride;
@@ -34,7 +35,7 @@ static softqam_status check_layers(const softqam_segment *segment, softqam_modul
     return SOFTQAM_OK;
 }
 
-/* Checks the fields for two layers that are demapped together. */
+/* Checks the fields for two layers that are demapped jointly. */
 static softqam_status check_joint(const softqam_segment *segment, softqam_modulation modulation)
 {
     const unsigned n = softqam_segment_layers(segment), last = (n - 1) / 2;
@@ -95,84 +96,6 @@ static softqam_status check_u8(const softqam_segment *segment)
     return SOFTQAM_OK;
 }
 
-static softqam_status check_groups(const softqam_codeword *codeword)
-{
-    const uint32_t n_groups = codeword->n_cbg < codeword->n_code_blocks ? codeword->n_cbg : codeword->n_code_blocks;
-    REFUSE_IF(codeword->n_cbg > MAX_CBG, "codeword.n_cbg is %u, more than %d", codeword->n_cbg, MAX_CBG);
-    REFUSE_IF(n_groups < MAX_CBG && codeword->cbgti >> n_groups != 0, "codeword.cbgti is 0x%x, but there are %u groups",
-              codeword->cbgti, n_groups);
-    return SOFTQAM_OK;
-}
-
-/* Refuses fields of soft buffers if there are none: they would be ignored silently. */
-static softqam_status check_no_soft_buffer(const softqam_codeword *codeword)
-{
-    const char *field = codeword->k0 != 0                          ? "k0"
-                        : codeword->first_filler != 0              ? "first_filler"
-                        : codeword->n_fillers != 0                 ? "n_fillers"
-                        : !softqam_is_zero(codeword->filler_value) ? "filler_value"
-                        : codeword->combine != 0                   ? "combine"
-                        : codeword->n_fill != 0                    ? "n_fill"
-                                                                   : NULL;
-    REFUSE_IF(field, "codeword.%s is not 0, but codeword.n_cb is", field);
-    return SOFTQAM_OK;
-}
-
-/* Checks the circular buffer, but not the value of its fillers, which depends on the output format. */
-static softqam_status check_soft_buffer(const softqam_codeword *codeword)
-{
-    const uint32_t n_cb = codeword->n_cb, first = codeword->first_filler, n_fillers = codeword->n_fillers;
-    if (n_cb == 0)
-        return check_no_soft_buffer(codeword);
-    REFUSE_IF(!codeword->deinterleave, "codeword.n_cb is %u, but codeword.deinterleave is 0: rate recovery undoes both",
-              n_cb);
-    REFUSE_IF(codeword->k0 >= n_cb, "codeword.k0 is %u, not less than n_cb, %u", codeword->k0, n_cb);
-    REFUSE_IF(first > n_cb || n_fillers > n_cb - first, "%u fillers from %u on are not all within n_cb, %u", n_fillers,
-              first, n_cb);
-    REFUSE_IF(n_fillers == 0 && first != 0, "codeword.first_filler is %u, but there are no fillers", first);
-    REFUSE_IF(n_fillers == n_cb && codeword->n_bits > 0,
-              "codeword.n_fillers is %u, all of n_cb: there is no place for LLRs", n_fillers);
-    REFUSE_IF(codeword->combine > 1, "codeword.combine is %u, not 0 or 1", codeword->combine);
-    REFUSE_IF(codeword->combine && codeword->n_fill != 0,
-              "codeword.n_fill is %u, but codeword.combine is 1: a retransmission fills nothing", codeword->n_fill);
-    return SOFTQAM_OK;
-}
-
-/* Returns how many values each soft buffer of a codeword occupies; 0 without soft buffers. */
-static uint32_t values_of_buffer(const softqam_codeword *codeword)
-{
-    return codeword->n_fill > codeword->n_cb ? codeword->n_fill : codeword->n_cb;
-}
-
-/* Checks a codeword that has code blocks, but for its buffers. `blocks` are what softqam_code_blocks_make() makes of
- * it.
- */
-static softqam_status check_code_blocks(const softqam_codeword *codeword, const softqam_code_blocks *blocks,
-                                        unsigned bits_per_symbol)
-{
-    const unsigned n_layers = blocks->n_layers;
-    const uint64_t n_bits = codeword->n_bits, stride = codeword->block_stride;
-    REFUSE_IF(codeword->n_code_blocks > MAX_CODE_BLOCKS, "codeword.n_code_blocks is %u, not 1 to %d",
-              codeword->n_code_blocks, MAX_CODE_BLOCKS);
-    REFUSE_IF(codeword->deinterleave > 1, "codeword.deinterleave is %u, not 0 or 1", codeword->deinterleave);
-    TRY(check_groups(codeword));
-    TRY(check_soft_buffer(codeword));
-    REFUSE_IF(codeword->reserved_word != 0, "codeword.reserved_word is not 0");
-    REFUSE_IF(!softqam_is_all_zero(codeword->reserved, sizeof codeword->reserved), "codeword.reserved is not 0");
-    REFUSE_IF(n_bits > UINT32_MAX, "codeword.n_bits is %" PRIu64 ", more than 2^32 - 1", n_bits);
-    REFUSE_IF(n_bits % (n_layers * bits_per_symbol) != 0,
-              "codeword.n_bits is %" PRIu64 ", not a multiple of %u layers of %u bits a symbol", n_bits, n_layers,
-              bits_per_symbol);
-    REFUSE_IF(n_bits > 0 && blocks->n_transmitted == 0,
-              "codeword.cbgti is 0, so no code block is transmitted, but codeword.n_bits is %" PRIu64, n_bits);
-    const uint64_t longest =
-        codeword->n_cb ? values_of_buffer(codeword) : (uint64_t)softqam_code_blocks_longest(blocks) * bits_per_symbol;
-    REFUSE_IF(stride > 0 && stride < longest,
-              "codeword.block_stride is %" PRIu64 ", less than the %" PRIu64 " values of a code block", stride,
-              longest);
-    return SOFTQAM_OK;
-}
-
 /* Runs in the library's own floating-point environment: with subnormals flushed 1e-40 is 0, and comparing a NaN may
  * trap. */
 static softqam_status check_filler_value(const softqam_params *params, float value)
@@ -203,7 +126,7 @@ static softqam_status check_codeword(const softqam_params *params, const softqam
     const softqam_codeword *codeword = &segment->codeword;
     const unsigned n_bits = softqam_symbol_bits(modulation);
     softqam_code_blocks_make(blocks, codeword, n_bits, softqam_segment_layers(segment));
-    TRY(check_code_blocks(codeword, blocks, n_bits));
+    TRY(softqam_codeword_check(codeword, blocks, n_bits));
     REFUSE_IF(segment->out, "segment.out is given, but segment.codeword says where the LLRs go");
     REFUSE_IF(segment->plane_stride != 0, "segment.plane_stride is %zu, but segment.codeword says where the LLRs go",
               segment->plane_stride);
@@ -241,36 +164,36 @@ static softqam_status check_extras(const softqam_params *params, const softqam_s
     return SOFTQAM_OK;
 }
 
-/* Returns whether a segment has one layer, and no field from partner_modulation on. Checking such a segment separately
- * takes two thirds of the time. */
-static bool is_short_segment(const softqam_segment *segment)
+/* Returns whether a segment is plain: it has one layer, and no field from partner_modulation on. Checking such a
+ * segment separately takes two thirds of the time. */
+static bool is_plain_segment(const softqam_segment *segment)
 {
     return segment->n_layers <= 1 && segment->partner_modulation == SOFTQAM_MODULATION_DEFAULT &&
            softqam_is_all_zero(&segment->codeword, sizeof *segment - offsetof(softqam_segment, codeword));
 }
 
 /* Returns how many of the layers are looked at. */
-INLINED unsigned sources_of(const softqam_segment *segment, bool is_short)
+INLINED unsigned sources_of(const softqam_segment *segment, bool is_plain)
 {
-    return is_short ? 1 : softqam_segment_layers_read(segment);
+    return is_plain ? 1 : softqam_segment_layers_read(segment);
 }
 
-INLINED softqam_status check_fields(const softqam_params *params, const softqam_segment *segment, bool is_short,
+INLINED softqam_status check_fields(const softqam_params *params, const softqam_segment *segment, bool is_plain,
                                     softqam_modulation modulation, softqam_code_blocks *blocks)
 {
     if (segment->modulation != SOFTQAM_MODULATION_DEFAULT)
         TRY(softqam_check_modulation("segment.modulation", segment->modulation, params->output_format));
     REFUSE_IF((unsigned)segment->noise_form > SOFTQAM_NOISE_FORM_INVERSE, "segment.noise_form is %d, not 0 to %d",
               (int)segment->noise_form, SOFTQAM_NOISE_FORM_INVERSE);
-    if (!is_short || segment->plane_stride != 0)
-        TRY(check_layers(segment, modulation));
+    if (!is_plain || segment->plane_stride != 0)
+        TRY(check_layout(segment, modulation));
     if (segment->descramble != 0 || segment->c_init != 0)
         TRY(check_scrambling(segment, modulation));
     if (!softqam_params_have_llrs(params))
         TRY(check_u8(segment));
-    if (!is_short)
+    if (!is_plain)
         TRY(check_extras(params, segment, modulation, blocks));
-    for (unsigned k = 0, n = sources_of(segment, is_short); k < n; k++)
+    for (unsigned k = 0, n = sources_of(segment, is_plain); k < n; k++)
         REFUSE_IF(!softqam_is_all_zero(segment->layers[k].reserved, sizeof segment->layers[k].reserved),
                   "segment.layers[%u].reserved is not 0", k);
     return check_scales(params, segment);
@@ -341,7 +264,7 @@ INLINED bool make_range(memory_range *range, const void *first, size_t n, size_t
 static bool codeword_range(memory_range *range, const softqam_codeword *codeword, const softqam_code_blocks *blocks,
                            size_t value_nbytes)
 {
-    const uint64_t n_soft = values_of_buffer(codeword);
+    const uint64_t n_soft = softqam_codeword_buffer_size(codeword);
     const uint64_t stride = codeword->block_stride ? codeword->block_stride : n_soft;
     const uint64_t longest = n_soft ? n_soft : stride > 0 && codeword->n_bits > stride ? stride : codeword->n_bits;
     const size_t n = n_soft && codeword->block_stride == 0 ? blocks->n_transmitted : codeword->n_code_blocks;
@@ -354,10 +277,10 @@ static bool codeword_range(memory_range *range, const softqam_codeword *codeword
 
 /* Makes the range of a segment's output. False if it goes beyond memory's end. */
 INLINED bool out_range(memory_range *range, const softqam_params *params, const softqam_segment *segment,
-                       const softqam_code_blocks *blocks, bool is_short, softqam_modulation modulation)
+                       const softqam_code_blocks *blocks, bool is_plain, softqam_modulation modulation)
 {
     const size_t n_bits = softqam_symbol_bits(modulation), n = segment->n_symbols, stride = segment->plane_stride;
-    if (!is_short && has_codeword(segment))
+    if (!is_plain && has_codeword(segment))
         return codeword_range(range, &segment->codeword, blocks, params->defaults.value_nbytes);
     if (stride == 0)
         return make_range(range, segment->out, n, 1, softqam_params_output_nbytes(params, modulation));
@@ -380,26 +303,26 @@ typedef struct array_faults {
 } array_faults;
 
 /* Checks an array of a segment. Returns false if it goes beyond memory's end. */
-INLINED bool check_array(array_faults *faults, const memory_range *out, array of)
+INLINED bool check_array(array_faults *faults, const memory_range *out, array input)
 {
-    memory_range in;
-    if (!of.first)
+    memory_range range;
+    if (!input.first)
         return true;
-    if (!make_range(&in, of.first, of.n, of.stride, of.nbytes)) {
-        if (of.stride > 1)
-            faults->too_wide = of.name;
+    if (!make_range(&range, input.first, input.n, input.stride, input.nbytes)) {
+        if (input.stride > 1)
+            faults->too_wide = input.name;
         return false;
     }
-    if (in.first < out->first + out->nbytes && out->first < in.first + in.nbytes)
-        faults->overlapping = of.name;
+    if (range.first < out->first + out->nbytes && out->first < range.first + range.nbytes)
+        faults->overlapping = input.name;
     return true;
 }
 
 /* Returns whether a segment's inputs lie in memory. Notes their faults. */
 INLINED bool check_inputs(array_faults *faults, const softqam_params *params, const softqam_segment *segment,
-                          bool is_short, const memory_range *out)
+                          bool is_plain, const memory_range *out)
 {
-    const unsigned n_layers = is_short ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_short);
+    const unsigned n_layers = is_plain ? 1 : softqam_segment_layers(segment), n_sources = sources_of(segment, is_plain);
     /* An unneeded division would take as long as two symbols. */
     const size_t n = n_layers > 1 ? segment->n_symbols / n_layers : segment->n_symbols;
     const size_t stride = softqam_segment_stride(segment);
@@ -415,7 +338,7 @@ INLINED bool check_inputs(array_faults *faults, const softqam_params *params, co
                 check_array(faults, out, noise) &&
                 check_array(faults, out, (array){"gain", layer->gain, n_gains, gain_stride, sizeof(float)});
     }
-    if (is_short)
+    if (is_plain)
         return fits;
     for (unsigned j = 0; j < SOFTQAM_MAX_LAYERS / 2; j++)
         fits &= check_array(
@@ -445,7 +368,7 @@ static softqam_status check_statistics(const softqam_params *params, const softq
 
 /* Checks that a segment with right fields has its pointers, and that its inputs lie in memory apart from its outputs.
  */
-INLINED softqam_status check_memory(const softqam_params *params, const softqam_segment *segment, bool is_short,
+INLINED softqam_status check_memory(const softqam_params *params, const softqam_segment *segment, bool is_plain,
                                     softqam_modulation modulation, const softqam_code_blocks *blocks)
 {
     const softqam_layer *layer = &segment->layers[0];
@@ -455,19 +378,19 @@ INLINED softqam_status check_memory(const softqam_params *params, const softqam_
               "%s is given, which u8 soft bits do not take", layer->gain ? "gain" : "noise_var");
     if (segment->n_symbols == 0)
         return SOFTQAM_OK;
-    if (!is_short)
+    if (!is_plain)
         TRY(check_gains(segment));
-    for (unsigned k = 0, n = sources_of(segment, is_short); k < n; k++)
+    for (unsigned k = 0, n = sources_of(segment, is_plain); k < n; k++)
         TRY(check_layer(params, segment, k));
-    REFUSE_IF(!out_range(&out, params, segment, blocks, is_short, modulation) ||
-                  !check_inputs(&faults, params, segment, is_short, &out),
+    REFUSE_IF(!out_range(&out, params, segment, blocks, is_plain, modulation) ||
+                  !check_inputs(&faults, params, segment, is_plain, &out),
               "%zu symbols are more than memory can hold%s%s", segment->n_symbols,
               faults.too_wide ? ", by the stride of " : "", faults.too_wide ? faults.too_wide : "");
-    if (!is_short)
+    if (!is_plain)
         (void)check_array(&faults, &out, statistics_of(segment));
     REFUSE_IF(faults.overlapping, "%s and %s overlap", faults.overlapping,
               has_codeword(segment) ? "codeword.buffers" : "out");
-    return !is_short && segment->statistics ? check_statistics(params, segment) : SOFTQAM_OK;
+    return !is_plain && segment->statistics ? check_statistics(params, segment) : SOFTQAM_OK;
 }
 
 /* Checks the same for a codeword's block_buffers, as far as the segment has symbols of their code blocks. */
@@ -482,7 +405,8 @@ static softqam_status check_block_buffers(const softqam_params *params, const so
     softqam_code_blocks_make(&blocks, codeword, n_bits, softqam_segment_layers(segment));
     for (uint64_t symbol = segment->first_symbol; symbol < end; symbol = block.first + block.n_symbols) {
         block = softqam_code_block_at(&blocks, (uint32_t)symbol);
-        const uint64_t n_values = codeword->n_cb ? values_of_buffer(codeword) : (uint64_t)block.n_symbols * n_bits;
+        const uint64_t n_values =
+            codeword->n_cb ? softqam_codeword_buffer_size(codeword) : (uint64_t)block.n_symbols * n_bits;
         memory_range out;
         array_faults faults = {NULL, NULL};
         if (!codeword->block_buffers[block.r])
@@ -525,7 +449,7 @@ static void note_soft_buffers(softqam_segment_list *list, const softqam_codeword
 }
 
 /* Adds a checked segment to what the list holds. */
-INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_short,
+INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_plain,
                                      size_t symbol_nbytes)
 {
     const size_t nbytes = segment->n_symbols * symbol_nbytes;
@@ -535,7 +459,7 @@ INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_s
     if (list->most_symbol_nbytes < symbol_nbytes)
         list->most_symbol_nbytes = symbol_nbytes;
     list->has_gains |= segment->layers[0].gain != NULL;
-    if (is_short)
+    if (is_plain)
         return SOFTQAM_OK;
     list->is_joint |= softqam_segment_is_joint(segment);
     list->has_block_buffers |= segment->codeword.block_buffers != NULL;
@@ -543,15 +467,15 @@ INLINED softqam_status count_segment(softqam_segment_list *list, const softqam_s
     return SOFTQAM_OK;
 }
 
-INLINED softqam_status check_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_short)
+INLINED softqam_status check_segment(softqam_segment_list *list, const softqam_segment *segment, bool is_plain)
 {
     const softqam_params *params = list->params;
     const softqam_modulation modulation = (softqam_modulation)softqam_segment_modulation(segment, &params->defaults);
     softqam_code_blocks blocks = {0};
-    TRY(check_fields(params, segment, is_short, modulation, &blocks));
-    TRY(check_memory(params, segment, is_short, modulation, &blocks));
-    TRY(count_segment(list, segment, is_short, softqam_params_output_nbytes(params, modulation)));
-    if (!is_short && segment->codeword.n_cb != 0)
+    TRY(check_fields(params, segment, is_plain, modulation, &blocks));
+    TRY(check_memory(params, segment, is_plain, modulation, &blocks));
+    TRY(count_segment(list, segment, is_plain, softqam_params_output_nbytes(params, modulation)));
+    if (!is_plain && segment->codeword.n_cb != 0)
         note_soft_buffers(list, &segment->codeword, &blocks, modulation);
     return SOFTQAM_OK;
 }
@@ -568,32 +492,9 @@ softqam_status softqam_segment_list_check(softqam_segment_list *list)
     for (size_t k = 0; k < list->n_segments; k++) {
         const softqam_segment *segment = &list->segments[k];
         const softqam_status status =
-            is_short_segment(segment) ? check_segment(list, segment, true) : check_any_segment(list, segment);
+            is_plain_segment(segment) ? check_segment(list, segment, true) : check_any_segment(list, segment);
         if (status != SOFTQAM_OK)
             return in_segment(list, k, status);
     }
-    return SOFTQAM_OK;
-}
-
-softqam_status softqam_codeword_block(const softqam_codeword *codeword, unsigned bits_per_symbol, unsigned n_layers,
-                                      size_t r, uint64_t *first_bit, uint64_t *n_bits)
-{
-    softqam_code_blocks blocks;
-    REFUSE_IF(!codeword, "codeword is NULL");
-    REFUSE_IF(!first_bit, "first_bit is NULL");
-    REFUSE_IF(!n_bits, "n_bits is NULL");
-    REFUSE_IF(!softqam_is_symbol_bits(bits_per_symbol), "bits_per_symbol is %u, not 1, 2, 4, 6, 8 or 10",
-              bits_per_symbol);
-    REFUSE_IF(n_layers < 1 || n_layers > SOFTQAM_MAX_LAYERS, "n_layers is %u, not 1 to %d", n_layers,
-              SOFTQAM_MAX_LAYERS);
-    REFUSE_IF(r >= codeword->n_code_blocks, "r is %zu, but there are %u code blocks", r, codeword->n_code_blocks);
-    softqam_code_blocks_make(&blocks, codeword, bits_per_symbol, n_layers);
-    TRY(check_code_blocks(codeword, &blocks, bits_per_symbol));
-    const uint32_t j = softqam_code_blocks_before(&blocks, (uint32_t)r);
-    const uint32_t n_longer = j < blocks.n_shorter ? 0 : j - blocks.n_shorter;
-    const uint32_t n_symbols = blocks.shorter + (j < blocks.n_shorter ? 0 : n_layers);
-    const bool is_transmitted = softqam_code_block_number(&blocks, j) == r;
-    *first_bit = ((uint64_t)j * blocks.shorter + (uint64_t)n_longer * n_layers) * bits_per_symbol;
-    *n_bits = is_transmitted ? (uint64_t)n_symbols * bits_per_symbol : 0;
     return SOFTQAM_OK;
 }

@@ -178,6 +178,12 @@ HOST_AND_DEVICE static inline uint32_t softqam_soft_buffer_size(const softqam_so
     return buffer->n_fill > n_cb ? buffer->n_fill : n_cb;
 }
 
+/* Returns the same of a checked codeword; 0 without soft buffers. */
+static inline uint32_t softqam_codeword_buffer_size(const softqam_codeword *codeword)
+{
+    return codeword->n_fill > codeword->n_cb ? codeword->n_fill : codeword->n_cb;
+}
+
 /* Returns how many of n positions from `first` on are less than `end`. */
 HOST_AND_DEVICE static inline uint32_t softqam_positions_below(uint32_t end, uint32_t first, uint32_t n)
 {
