@@ -326,8 +326,8 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
  * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; an LLR of zero changes no
  * value, not even -0; `above` is the next float after the limit.
  *
- * The portable loop's f16 sum is rounded here, and to binary16 by vec_to_f16() in soft_buffer.c. cpu/combine_loops.c
- * has forms of its own for f16, combine_f16(), and for s8 and s16, in saturating integers; kernels have soft_sum.
+ * The portable loop's f16 sum is rounded here, and to binary16 by vec_to_f16() in soft_buffer.c. cpu/add_loops.c has
+ * forms of its own for f16, add_two_f16(), and for s8 and s16, in saturating integers; kernels have soft_sum.
  * tests/cpu/test_loops.c compares those of the CPU, soft_buffers.cuda the kernels'. */
 VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 above)
 {

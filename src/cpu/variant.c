@@ -17,7 +17,7 @@
         softqam_llr_loops_3_##simd, softqam_llr_loops_4_##simd, softqam_llr_loops_5_##simd;                            \
     extern const softqam_joint_loops softqam_joint_loops_1_##simd, softqam_joint_loops_2_##simd,                       \
         softqam_joint_loops_3_##simd, softqam_joint_loops_4_##simd, softqam_joint_loops_5_##simd;                      \
-    extern softqam_soft_add *const softqam_combine_loops_##simd[N_OUTPUT_FORMATS];                                     \
+    extern softqam_soft_add *const softqam_add_loops_##simd[N_OUTPUT_FORMATS];                                         \
     extern const softqam_gold_loops softqam_gold_loops_##simd;                                                         \
     extern const softqam_count_loops softqam_count_loops_##simd;                                                       \
     static const softqam_cpu_variant softqam_cpu_##simd = {                                                            \
@@ -28,7 +28,7 @@
                  &softqam_llr_loops_3_##simd, &softqam_llr_loops_4_##simd, &softqam_llr_loops_5_##simd},               \
         .joint = {NULL, &softqam_joint_loops_1_##simd, &softqam_joint_loops_2_##simd, &softqam_joint_loops_3_##simd,   \
                   &softqam_joint_loops_4_##simd, &softqam_joint_loops_5_##simd},                                       \
-        .add = softqam_combine_loops_##simd,                                                                           \
+        .add = softqam_add_loops_##simd,                                                                               \
         .gold = &softqam_gold_loops_##simd,                                                                            \
         .count = &softqam_count_loops_##simd,                                                                          \
         __VA_ARGS__}

@@ -5,18 +5,18 @@
 
 #include "arithmetic.h"
 
-typedef struct combine_constants {
+typedef struct add_constants {
     float limit;
     vec_f32 max;
     vec_f32 above; /* llr_combined()'s */
     vec_bytes min_steps;
     vec_bytes max_steps;
-} combine_constants;
+} add_constants;
 
-VEC combine_constants load_combine_constants(softqam_output_format output, float limit)
+VEC add_constants load_add_constants(softqam_output_format output, float limit)
 {
     const int steps = softqam_is_in_steps(output) ? (int)limit : 0;
-    combine_constants constants;
+    add_constants constants;
     constants.limit = limit;
     constants.max = vec_splat(limit);
     constants.above = vec_splat(float_of_bits(float_bits(limit) + 1));
@@ -25,11 +25,11 @@ VEC combine_constants load_combine_constants(softqam_output_format output, float
     return constants;
 }
 
-/* Bytes of the values that are combined at once: a register of bytes, of s16 or of f32, or two of f16. */
-enum { COMBINED_NBYTES = 4 * LANES };
+/* Bytes of the values to which LLRs are added at once: a register of bytes, of s16 or of f32, or two of f16. */
+enum { ADDED_NBYTES = 4 * LANES };
 
 /* Does llr_combined() for s8, in saturating bytes. */
-VEC vec_bytes combined_s8(const combine_constants *constants, vec_bytes values, vec_bytes llrs)
+VEC vec_bytes sum_of_s8(const add_constants *constants, vec_bytes values, vec_bytes llrs)
 {
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
     const vec_bytes sum = vec_min_s8(vec_max_s8(vec_add_saturated_s8(values, llrs), min), max);
@@ -38,7 +38,7 @@ VEC vec_bytes combined_s8(const combine_constants *constants, vec_bytes values, 
 }
 
 /* Does llr_combined() for s16, in saturating words. */
-VEC vec_bytes combined_s16(const combine_constants *constants, vec_bytes values, vec_bytes llrs)
+VEC vec_bytes sum_of_s16(const add_constants *constants, vec_bytes values, vec_bytes llrs)
 {
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
     const vec_bytes sum = vec_min_s16(vec_max_s16(vec_add_saturated_s16(values, llrs), min), max);
@@ -46,9 +46,9 @@ VEC vec_bytes combined_s16(const combine_constants *constants, vec_bytes values,
     return vec_choose_bytes((vec_bytes)((vec_lanes_u16)within == (vec_lanes_u16)values), sum, values);
 }
 
-/* Does llr_combined() for f16. If a value is beyond the limit, which is rare, it calls the portable loop, because a NaN
- * would not keep its bits. */
-VEC void combine_f16(const combine_constants *constants, unsigned char *values, const unsigned char *llrs)
+/* Does llr_combined() for two registers of f16. If a value is beyond the limit, which is rare, it calls the portable
+ * loop, because a NaN would not keep its bits. */
+VEC void add_two_f16(const add_constants *constants, unsigned char *values, const unsigned char *llrs)
 {
     const vec_f32 a = vec_load_f16(values), b = vec_load_f16(values + 2 * LANES);
     const vec_u32 largest = vec_max_u32(vec_bits(vec_abs(a)), vec_bits(vec_abs(b)));
@@ -64,27 +64,26 @@ VEC void combine_f16(const combine_constants *constants, unsigned char *values, 
 }
 
 /* Returns a register of sums; not for f16. */
-VEC vec_bytes combined(softqam_output_format output, const combine_constants *constants, vec_bytes values,
-                       vec_bytes llrs)
+VEC vec_bytes sum_of(softqam_output_format output, const add_constants *constants, vec_bytes values, vec_bytes llrs)
 {
     if (output == SOFTQAM_OUTPUT_S8)
-        return combined_s8(constants, values, llrs);
+        return sum_of_s8(constants, values, llrs);
     if (output == SOFTQAM_OUTPUT_S16)
-        return combined_s16(constants, values, llrs);
+        return sum_of_s16(constants, values, llrs);
     return vec_as_bytes(llr_combined((vec_f32)values, (vec_f32)llrs, constants->max, constants->above));
 }
 
-VEC void combine(softqam_output_format output, void *values, const void *llrs, float limit, size_t nbytes)
+VEC void add_values(softqam_output_format output, void *values, const void *llrs, float limit, size_t nbytes)
 {
-    const combine_constants constants = load_combine_constants(output, limit);
+    const add_constants constants = load_add_constants(output, limit);
     const bool is_f16 = output == SOFTQAM_OUTPUT_F16;
     unsigned char *to = values;
     const unsigned char *from = llrs;
-    for (; nbytes >= COMBINED_NBYTES; nbytes -= COMBINED_NBYTES, to += COMBINED_NBYTES, from += COMBINED_NBYTES)
+    for (; nbytes >= ADDED_NBYTES; nbytes -= ADDED_NBYTES, to += ADDED_NBYTES, from += ADDED_NBYTES)
         if (is_f16)
-            combine_f16(&constants, to, from);
+            add_two_f16(&constants, to, from);
         else
-            vec_store(to, combined(output, &constants, vec_load_bytes(to), vec_load_bytes(from)));
+            vec_store(to, sum_of(output, &constants, vec_load_bytes(to), vec_load_bytes(from)));
     if (nbytes == 0)
         return;
     const bool is_at_end = crosses_page(to, sizeof(vec_bytes));
@@ -94,27 +93,27 @@ VEC void combine(softqam_output_format output, void *values, const void *llrs, f
     else
         last = vec_load_first(to, nbytes, last);
     if (is_f16)
-        combine_f16(&constants, (unsigned char *)&last, (const unsigned char *)&added);
+        add_two_f16(&constants, (unsigned char *)&last, (const unsigned char *)&added);
     else
-        last = combined(output, &constants, last, added);
+        last = sum_of(output, &constants, last, added);
     if (is_at_end)
         memcpy(to, &last, nbytes);
     else
         vec_store_first(to, last, nbytes);
 }
 
-#define DEFINE_COMBINE(name, output, type)                                                                             \
+#define DEFINE_ADD(name, output, type)                                                                                 \
     static void name(void *values, const void *llrs, float limit, size_t n)                                            \
     {                                                                                                                  \
-        combine(output, values, llrs, limit, n * sizeof(type));                                                        \
+        add_values(output, values, llrs, limit, n * sizeof(type));                                                     \
     }
-DEFINE_COMBINE(combine_s8, SOFTQAM_OUTPUT_S8, int8_t)
-DEFINE_COMBINE(combine_s16, SOFTQAM_OUTPUT_S16, int16_t)
-DEFINE_COMBINE(combine_f16_values, SOFTQAM_OUTPUT_F16, uint16_t)
-DEFINE_COMBINE(combine_f32, SOFTQAM_OUTPUT_F32, float)
+DEFINE_ADD(add_s8, SOFTQAM_OUTPUT_S8, int8_t)
+DEFINE_ADD(add_s16, SOFTQAM_OUTPUT_S16, int16_t)
+DEFINE_ADD(add_f16, SOFTQAM_OUTPUT_F16, uint16_t)
+DEFINE_ADD(add_f32, SOFTQAM_OUTPUT_F32, float)
 
 _Static_assert(N_OUTPUT_FORMATS == 5, "a loop for each but u8");
-softqam_soft_add *const SIMD_NAME(softqam_combine_loops)[N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = combine_s8,
-                                                                              [SOFTQAM_OUTPUT_S16] = combine_s16,
-                                                                              [SOFTQAM_OUTPUT_F16] = combine_f16_values,
-                                                                              [SOFTQAM_OUTPUT_F32] = combine_f32};
+softqam_soft_add *const SIMD_NAME(softqam_add_loops)[N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = add_s8,
+                                                                          [SOFTQAM_OUTPUT_S16] = add_s16,
+                                                                          [SOFTQAM_OUTPUT_F16] = add_f16,
+                                                                          [SOFTQAM_OUTPUT_F32] = add_f32};
