@@ -16,6 +16,8 @@ HOST_AND_DEVICE static inline bool softqam_is_sampled(uint32_t symbol)
     return symbol / SAMPLE_SYMBOLS % SAMPLE_SPACING == 0;
 }
 
+/* An energy is limited to this, 12 dB above the constellation's mean, and counted in units of 2^-24, so that the sum of
+ * 15 fits in 32 bits. */
 #define MAX_ENERGY  16.0f
 #define ENERGY_UNIT 0x1p24f
 

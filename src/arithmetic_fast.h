@@ -32,7 +32,7 @@ VEC linear_bits linear_bits_of(const vec_u8_linear *linear, vec_f32 components)
  * packing alone. It tracks the ranges of a batch's values, by which the loop then decides whether every LLR is
  * exact. */
 
-/* Components have to be below this. */
+/* Components from here on, 120 dB above the constellation, are left to the exact path. */
 #define FAST_COMPONENT_END 0x1p20f
 
 /* Holds the limits within which the fast path is exact for an output format. */

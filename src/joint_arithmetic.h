@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Two layers at once: exact joint max-log, in the operations of a SIMD header (simd_operations.h), which must be
+/* Two layers jointly: exact max-log, in the operations of a SIMD header (simd_operations.h), which must be
  * included before. reference/joint_max_log.h derives the error bound. No branch depends on a value.
  *
- * e is the layer whose LLRs are computed, the wanted one, f its partner. A level is an odd integer. For each point of
- * e, levels a of I and b of Q, the best point of f is the nearest level on each axis of
+ * e is the layer whose LLRs are computed, the wanted one, f its partner. A level is given by its amplitude, an odd
+ * integer (llr_lines.h). For each point of e, levels a of I and b of Q, the best point of f is the nearest level on
+ * each axis of
  *
  *     u = z_f - conj(c) x_e        I: f.i - c.r a - c.i b        Q: f.q - c.r b + c.i a
  *
@@ -47,8 +48,8 @@ VEC joint_terms joint_terms_of(bool is_qpsk, const softqam_joint_table *table, c
     joint_terms terms;
     terms.cross_r = vec_mul(element->cross_r, cross_scale);
     terms.cross_i = vec_mul(element->cross_i, cross_scale);
-    terms.gain = vec_mul(element->wanted_gain, vec_splat(table->wanted_half));
-    terms.partner_gain = vec_mul(element->partner_gain, vec_splat(table->partner_half));
+    terms.gain = vec_mul(element->wanted_gain, vec_splat(table->wanted_gain_scale));
+    terms.partner_gain = vec_mul(element->partner_gain, vec_splat(table->partner_gain_scale));
     if (is_qpsk) {
         terms.i = vec_mul(element->wanted_i, wanted_scale);
         terms.q = vec_mul(element->wanted_q, wanted_scale);

@@ -29,7 +29,7 @@ LLR_LINE_FUNCTION unsigned axis_bit(int level, int m, int k)
 /* Returns the amplitude nearest to `from` whose bit k has a value. */
 LLR_LINE_FUNCTION int nearest_amplitude(int m, int from, int k, unsigned value)
 {
-    int nearest = 1 << 10;
+    int nearest = 1 << 10; /* far beyond any level */
     for (int level = 0; level < 1 << m; level++) {
         const int amplitude = axis_amplitude(level, m);
         if (axis_bit(level, m, k) == value &&
@@ -68,7 +68,7 @@ LLR_LINE_FUNCTION llr_line llr_line_of(int m, int k, int row)
     return line;
 }
 
-/* Makes the table of two layers at once, of m bits an axis and of their partner's. */
+/* Makes the table of a pair of modulations, of the wanted layer's and its partner's bits an axis. */
 LLR_LINE_FUNCTION softqam_joint_table joint_table_of(int m, int partner)
 {
     const double wanted_root = square_root(constellation_energy(m));

@@ -142,8 +142,8 @@ static softqam_status check_noise_floor(float noise_floor, softqam_output_format
     return SOFTQAM_OK;
 }
 
-/* Returns whether an integer has at most 11 significant bits. */
-static bool is_half(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
+/* Returns whether binary16, which has 11 significant bits, holds an integer up to 65504. */
+static bool is_binary16(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
 
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
                                                   const softqam_demodulator_config *from)
@@ -169,7 +169,7 @@ softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *co
     const int limit = config->llr_limit, max_limit = output->max_limit;
     REFUSE_IF(max_limit == 0 && limit != 0, "config.llr_limit is %d, not 0, as this output format has none", limit);
     REFUSE_IF(limit < 0 || limit > max_limit, "config.llr_limit is %d, not 1 to %d", limit, max_limit);
-    REFUSE_IF(config->output_format == SOFTQAM_OUTPUT_F16 && !is_half(limit),
+    REFUSE_IF(config->output_format == SOFTQAM_OUTPUT_F16 && !is_binary16(limit),
               "config.llr_limit is %d, which is no binary16 number", limit);
     TRY(softqam_check_llr_scale("config.llr_scale", config->llr_scale, config->output_format));
     TRY(check_noise_floor(config->noise_floor, config->output_format));
@@ -236,7 +236,7 @@ static uint32_t information_of_bins[INFORMATION_BINS];
 static void make_information(void)
 {
     for (int k = 0; k < INFORMATION_BINS; k++)
-        information_of_bins[k] = information_of_nats(k / 16.0);
+        information_of_bins[k] = information_of_nats(k / (double)BINS_PER_NAT);
 }
 
 void softqam_information_table_make(softqam_information_table *table, const uint32_t information[],
@@ -295,7 +295,7 @@ void softqam_params_make(softqam_params *params, const softqam_demodulator_confi
     params->information = information_of_bins;
     const bool are_bytes = config->output_format == SOFTQAM_OUTPUT_S8;
     softqam_information_table_make(&params->information_table, params->information,
-                                   are_bytes ? 16.0f / config->llr_scale : 1.0f,
+                                   are_bytes ? (float)BINS_PER_NAT / config->llr_scale : 1.0f,
                                    are_bytes ? STEP_INDICES : LAST_BIN + 1);
     softqam_u8_table_build(&params->u8_table, &params->u8_linear, config->sign);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++)

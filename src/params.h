@@ -17,7 +17,8 @@
 
 #include "tables.h"
 
-/* Mark functions of headers that C, C++ and kernels share. The second are constant expressions in kernels. */
+/* Mark functions of headers that C, C++ and kernels share. The second are constant expressions in kernels, and inlined
+ * on hosts, where formats are mostly constants. */
 #ifdef __CUDACC__
 #define HOST_AND_DEVICE    __host__ __device__
 #define CONSTANT_ON_DEVICE __host__ __device__ constexpr
@@ -42,11 +43,12 @@ typedef struct softqam_output_traits {
     float max_scale;
     int max_limit;     /* the largest llr_limit, and its default; 0: llr_limit must be 0 */
     float largest_llr; /* 0: it is max_limit */
-    float filler_end;  /* fillers have smaller magnitudes; 0: they are whole numbers of as many bits as max_limit + 1 */
+    float filler_end;  /* fillers have smaller magnitudes; 0: they are whole numbers from -1 - max_limit to max_limit */
 } softqam_output_traits;
 
 /* Code that handles every format or modulation expands these lists or asserts their length, so that a new entry does
- * not compile until it is handled. Formats are numbered from 0 on, modulations from 1 on. */
+ * not compile until it is handled. Formats are numbered from 0 on, modulations from 1 on. The columns after a value are
+ * the members of the traits above. */
 #define INPUT_FORMAT_LIST(X)                                                                                           \
     X(CF32, "cf32", 8, 1.0f)                                                                                           \
     X(CS16, "cs16", 4, 1.0f / 8192.0f)                                                                                 \
@@ -96,13 +98,15 @@ typedef struct softqam_segment_defaults {
     bool is_negative;      /* a positive LLR means bit 1 */
 } softqam_segment_defaults;
 
-/* The information of an LLR, in units of 2^-16 bit, by its bin: its magnitude in 16ths of a nat, rounded. From
- * LAST_BIN on the information is whole. */
-enum { INFORMATION_BINS = 256, LAST_BIN = 239, WHOLE_INFORMATION = 1 << 16 };
+/* The information of an LLR, in units of 2^-16 bit, by its bin: its magnitude times BINS_PER_NAT, rounded. From
+ * LAST_BIN on, 14.9 nats, the information rounds to a whole bit. */
+enum { BINS_PER_NAT = 16, INFORMATION_BINS = 256, LAST_BIN = 239, WHOLE_INFORMATION = 1 << 16 };
 
-/* The information that an LLR lacks of a whole bit, INFORMATION_RADIX * high + low, for loops that look up bytes in
- * rows of 16. `high` and `low` are each the exclusive or of the bytes that the index's lowest four bits select in its
- * row and in the rows before it, within the same HALF_ROWS. */
+/* The information that an LLR lacks of a whole bit is INFORMATION_RADIX * high + low, for loops that look up bytes;
+ * both are bytes, since 2^16 is 257 * 255 + 1. Rows have 16 entries. `high` and `low` of an index are each the
+ * exclusive or of entry index % 16 of its row, index / 16, and of that entry of the rows before it. Rows from HALF_ROWS
+ * on, whose indices are negative as signed bytes, begin anew. s8 has STEP_INDICES, a magnitude's steps; other formats
+ * have bins. */
 enum { INFORMATION_RADIX = 257, INFORMATION_ROWS = (LAST_BIN + 1) / 16, HALF_ROWS = 8, STEP_INDICES = 16 * HALF_ROWS };
 typedef struct softqam_information_table {
     uint8_t high[INFORMATION_ROWS][16];
@@ -110,7 +114,8 @@ typedef struct softqam_information_table {
     int n_high_rows; /* the rest have zeros */
     int n_rows;
     int last_index; /* stands for all after it */
-    /* The same as words, less 2^15, for loops that look up those; the first n_empty are 1 too small. */
+    /* The same as words, less 2^15, for loops that look up those. Words cannot hold the first n_empty, 2^16, which are
+     * 1 too small. */
     int16_t words[INFORMATION_BINS];
     int n_empty;
 } softqam_information_table;

@@ -18,8 +18,8 @@ enum { U8_LEVELS = 16, U8_AXIS_BITS = 4 };
  * same for Q. byte_select holds the sources for I and the first symbol; saturated bytes have values of their own. */
 enum { FROM_LOW = 0, FROM_HIGH = 4, FROM_Q = 8, SATURATED_0 = 0x80, SATURATED_255 = 0xff };
 
-/* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong (the README
- * of reference/). Up to there, the limit does not change which bits are saturated. */
+/* Components are limited to this, which is part of the contract: further out liquid-dsp itself goes wrong
+ * (reference/oracle.h). Up to there, the limit does not change which bits are saturated. */
 #define LIMIT_COMPONENT 3.0f
 
 /* Stands for a neighbour that does not exist: so far away that it is never the nearest, yet its squared distance times
@@ -44,11 +44,11 @@ typedef struct softqam_u8_table {
 /* The soft bits as linear functions in fixed point, LINEAR_FRACTION_BITS after the point (arithmetic_fast.h). */
 enum { LINEAR_FRACTION_BITS = 16 };
 
-/* The linear functions decide for components up to LINEAR_COMPONENT if no value is within LINEAR_ERROR_BOUND of an
- * integer. u8_bits_from_distances(), in which both axes and some twenty roundings take part, differs from them by at
- * most 15.1 units of the last place: 1.96 by squares and level sums of the axis, 1.5 by `nearest` against `decided` of
- * the other axis (both over all floats up to 1.5), 4.8 by the two sums of both axes, 0.3, 0.25 and 0.5 by their
- * difference, the product and the sum with 127, and 4, 1.5 and 0.25 by fixed point. */
+/* The linear functions decide for components up to LINEAR_COMPONENT (the outermost level is at 1.15) if no value is
+ * within LINEAR_ERROR_BOUND of an integer. u8_bits_from_distances(), in which both axes and some twenty roundings take
+ * part, differs from them by at most 15.1 units of the last place: 1.96 by squares and level sums of the axis, 1.5 by
+ * `nearest` against `decided` of the other axis (both over all floats up to 1.5), 4.8 by the two sums of both axes,
+ * 0.3, 0.25 and 0.5 by their difference, the product and the sum with 127, and 4, 1.5 and 0.25 by fixed point. */
 #define LINEAR_COMPONENT 1.5f
 enum { LINEAR_ERROR_BOUND = 16 };
 
@@ -82,13 +82,13 @@ typedef struct softqam_llr_table {
     float second_row; /* the smallest |v| of row 1 */
 } softqam_llr_table;
 
-/* Factors of a pair of modulations whose layers are demapped together (joint_arithmetic.h). They bring components,
- * gains and cross gains to units in which levels are odd integers; gains are also halved. */
+/* Factors of a pair of modulations whose layers are demapped jointly (joint_arithmetic.h). They bring components, gains
+ * and cross gains to units of a = 1/sqrt(E), in which levels are odd integers; those of gains also halve. */
 typedef struct softqam_joint_table {
     float wanted_scale;
-    float wanted_half;
+    float wanted_gain_scale;
     float partner_scale;
-    float partner_half;
+    float partner_gain_scale;
     float cross_scale;
     float first_rounded; /* ROUNDING_CONSTANT and the number k of the partner's first level 2 k + 1, and of its last */
     float last_rounded;

@@ -29,9 +29,11 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
     return SOFTQAM_OK;
 }
 
-/* A call is cut into parts for the threads. Each thread gets several, so that threads of unequal speed end together. No
- * part is so small that a thread wakes up too late for it, nor so large that the others wait long for the last one.
- * Parts are whole cache lines of an aligned output, so that no two threads write to one line. */
+/* A call is cut into parts for the threads. Each thread gets several, so that threads of unequal speed end together. A
+ * part is short_symbols at least, or a thread would wake up too late for it, and MAX_PART_SYMBOLS at most, so that the
+ * others do not wait long for the last one: 256QAM's take AVX-512 16 us. Parts are whole cache lines of an aligned
+ * output, so that no two threads write to one line. A woken thread runs after 10 to 100 us (thread_pool.c); a call of
+ * WORTH_THREADS_PARTS times short_symbols takes one thread about as long. */
 enum { MAX_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
 
 /* A call that threads work on. */

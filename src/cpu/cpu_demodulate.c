@@ -20,7 +20,7 @@
 /* Inlines all functions that a function calls, which the compiler does not do for two callers. */
 #define INLINES_ALL __attribute__((flatten))
 
-/* Tiles stay in the first cache. */
+/* Tiles stay in the first cache. The sequence of an OFDM symbol of one layer, up to 3,276 symbols, is made at once. */
 enum {
     TILE_SYMBOLS = 1024,        /* symbols that are gathered or converted at once */
     DESCRAMBLED_SYMBOLS = 3584, /* symbols whose sequence is made, or which are counted, at once */
@@ -296,7 +296,7 @@ static NOT_INLINED void open_statistics(work *w)
     w->information = (softqam_information){
         .table = &params->information_table,
         .of_bins = params->information,
-        .bins_per_unit = 16.0f / steps_per_nat,
+        .bins_per_unit = (float)BINS_PER_NAT / steps_per_nat,
         .format = params->output_format,
         .value_nbytes = params->defaults.value_nbytes,
     };

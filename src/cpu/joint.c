@@ -96,6 +96,7 @@ static void gather_cross_gains(const softqam_joint *joint, size_t first, size_t 
     for (size_t k = 0; k < joint->n_cross; k++)
         from[k] = (const unsigned char *)(joint->cross_gain[k] + 2 * element * joint->cross_stride);
     joint->loops->gather(from, joint->n_cross, PAIR_NBYTES, joint->cross_stride, n_elements, to);
+    /* If there are three layers, the second one sees the first pair's c conjugated. */
     for (size_t k = 1; joint->n_cross == 3 && k < n; k += joint->n_cross)
         to[2 * k + 1] = -to[2 * k + 1];
 }

@@ -6,8 +6,9 @@
 #include "joint_loops.h"
 #include "segment.h"
 
-/* Symbols of a tile whose inputs are gathered: whole resource elements of up to four layers. */
-enum { JOINT_GATHERED_SYMBOLS = 192, JOINT_SYMBOLS = 256 /* in the caller's memory; of any layers */ };
+/* Symbols of a tile, whole resource elements: if inputs are gathered, of one to four layers; if loops take them where
+ * they lie, of one or two. */
+enum { JOINT_GATHERED_SYMBOLS = 192, JOINT_SYMBOLS = 256 };
 
 /* Memory for a tile. */
 typedef struct softqam_joint_memory {

@@ -59,7 +59,8 @@ VEC fast_range fast_range_of(softqam_output_format output)
 }
 
 /* s8 and s16 of BPSK and QPSK: the fast path scales metrics so that bit 30 of a metric is set if it is
- * MAX_TRACKED_METRIC or more. At 0 dB no metric is; up to 40 dB no weight is too large for a smaller metric. */
+ * MAX_TRACKED_METRIC or more. At 0 dB no metric is so large; with a smaller one no weight up to 40 dB leaves the fast
+ * path's range. */
 #define MAX_TRACKED_METRIC 0x1p7f
 VEC bool are_metrics_tracked(softqam_output_format output) { return M <= 1 && softqam_is_in_steps(output); }
 VEC float metric_scale(softqam_output_format output)

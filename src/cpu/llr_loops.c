@@ -13,8 +13,9 @@
 #include "llr_stores.h"
 #include "llr_weights.h"
 
-/* Symbols of a batch. After a batch that had to be exact, the next ones are exact, too, but every batch whose number is
- * a multiple of BATCHES_BEFORE_RETRY tries the fast path again; then it has only LLR_RETRY_SYMBOLS. */
+/* Symbols of a batch, whose inputs take 12 KiB. After a batch that had to be exact, the next ones are exact, too, but
+ * every batch whose number is a multiple of BATCHES_BEFORE_RETRY tries the fast path again; then it has only
+ * LLR_RETRY_SYMBOLS, so that a try in vain adds less than 1 %. */
 enum { LLR_BATCH_SYMBOLS = 1024, BATCHES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
 
 /* Returns the position n symbols further; n may be negative. */
