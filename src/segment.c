@@ -13,10 +13,10 @@ static const void *bytes_after(const void *first, size_t nbytes)
 /* Moves a source on by n symbols. The first layer becomes the one that the new first symbol lies in. */
 static void advance_source(softqam_source *source, size_t n)
 {
-    const softqam_source before = *source;
+    const softqam_source old = *source;
     const size_t n_layers = source->n_layers;
     for (size_t k = 0; k < n_layers; k++) {
-        const softqam_source_layer *from = &before.layers[(n + k) % n_layers];
+        const softqam_source_layer *from = &old.layers[(n + k) % n_layers];
         softqam_source_layer *to = &source->layers[k];
         const size_t n_elements = (n + k) / n_layers;
         const size_t nbytes = n_elements * source->symbol_stride * (source->symbol_nbytes >> (from->symbols_q != NULL));
@@ -47,12 +47,12 @@ void softqam_destination_open(softqam_destination *to, const softqam_placement *
     to->plane_stride = placement->plane_stride;
     to->n_symbols = SIZE_MAX;
     if (placement->has_code_blocks) {
-        const size_t of_block = placement->codeword_symbol + first - block->first;
+        const size_t block_symbol = placement->codeword_symbol + first - block->first;
         to->out = softqam_code_block_values(placement, block);
         to->plane_stride = placement->is_deinterleaved ? block->n_symbols : 0;
-        to->n_symbols = block->n_symbols - of_block;
+        to->n_symbols = block->n_symbols - block_symbol;
         n_before =
-            placement->has_soft_buffers ? 0 : of_block; /* in soft buffers each plane has a position of its own */
+            placement->has_soft_buffers ? 0 : block_symbol; /* in soft buffers each plane has a position of its own */
     }
     if (to->out)
         to->out += n_before * softqam_placement_symbol_nbytes(placement);

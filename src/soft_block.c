@@ -76,18 +76,19 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
     return n;
 }
 
-/* Sorts planes by the order in which LLRs at one position must be added: by symbol, so the plane whose run begins at
- * the highest position comes first; for the same symbol, by bit. */
+/* Sorts planes by the order in which LLRs at one position must be added: by symbol, then by bit. If runs
+ * of several planes reach a position, the one that begins highest reaches it with the earliest symbol: it comes first.
+ */
 static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
 {
     for (unsigned n = 1; n < n_planes; n++) {
         const uint8_t plane = order[n];
         unsigned place = n;
         for (; place > 0; place--) {
-            const uint8_t before = order[place - 1];
-            if (positions[before] > positions[plane] || (positions[before] == positions[plane] && before < plane))
+            const uint8_t previous = order[place - 1];
+            if (positions[previous] > positions[plane] || (positions[previous] == positions[plane] && previous < plane))
                 break;
-            order[place] = before;
+            order[place] = previous;
         }
         order[place] = plane;
     }
@@ -98,17 +99,17 @@ void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, s
 {
     const size_t nbytes = block->value_nbytes;
     const uint32_t n_data = block->buffer->n_data;
-    uint32_t values[MAX_SYMBOL_BITS], positions[MAX_SYMBOL_BITS];
+    uint32_t numbers[MAX_SYMBOL_BITS], positions[MAX_SYMBOL_BITS];
     uint8_t order[MAX_SYMBOL_BITS];
     for (unsigned k = 0; k < block->n_bits; k++) {
-        values[k] = k * block->n_symbols + first;
-        values[k] = values[k] < n_data ? values[k] : values[k] % n_data;
+        numbers[k] = k * block->n_symbols + first;
+        numbers[k] = numbers[k] < n_data ? numbers[k] : numbers[k] % n_data;
         order[k] = (uint8_t)k;
     }
     for (size_t done = 0, n_run; done < n; done += n_run) {
         n_run = n - done;
         for (unsigned k = 0; k < block->n_bits; k++) {
-            const softqam_soft_run run = softqam_soft_run_at(block->buffer, values[k]);
+            const softqam_soft_run run = softqam_soft_run_at(block->buffer, numbers[k]);
             positions[k] = run.first;
             n_run = run.n < n_run ? run.n : n_run;
         }
@@ -121,8 +122,8 @@ void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, s
                 block->add(to, from, block->limit, n_run);
             else
                 memcpy(to, from, n_run * nbytes);
-            values[plane] += (uint32_t)n_run;
-            values[plane] -= values[plane] < n_data ? 0 : n_data;
+            numbers[plane] += (uint32_t)n_run;
+            numbers[plane] -= numbers[plane] < n_data ? 0 : n_data;
         }
     }
 }

@@ -137,7 +137,7 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     };
     call->sequence = NULL;
     call->planes = NULL;
-    call->is_unusual = NULL;
+    call->left_fast_path = NULL;
     set_i_flips(call, placement, 0);
     set_noise(call, &segment->source, weight);
 }
@@ -318,7 +318,7 @@ static NOT_INLINED void count_tile(work *w, size_t first, const uint64_t *erased
         .information = w->information,
         .axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation),
         .codeword_symbol = placement->codeword_symbol + (uint32_t)first,
-        .is_usual = !call->is_unusual || !*call->is_unusual,
+        .is_fast = !call->left_fast_path || !*call->left_fast_path,
         .erased = erased,
     };
     softqam_count_tile(&tile, &w->counts);
@@ -353,8 +353,8 @@ static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_sta
 /* Demodulates a tile and counts it. Portable loops look for no fast path. */
 static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 {
-    bool is_unusual = !w->loops->is_vector[softqam_axis_bits((softqam_modulation)w->segment.placement.modulation)];
-    w->call.is_unusual = &is_unusual;
+    bool left_fast_path = !w->loops->is_vector[softqam_axis_bits((softqam_modulation)w->segment.placement.modulation)];
+    w->call.left_fast_path = &left_fast_path;
     call_loop(w->loops, &w->segment.placement, &w->call);
     count_tile(w, first, NULL);
 }

@@ -140,7 +140,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
     const softqam_loop_call *call = divided->call;
     /* Subnormal numbers slow the loop, so they are flushed, unless LLRs may be subnormal: f32's with small weights. */
     const float flushed_weight = call->params->output_format == SOFTQAM_OUTPUT_F32 ? fast_range_f32.min_weight : 0.0f;
-    division_way way = (division_way)kept->first;
+    division_way way = (division_way)kept->next;
     divided_symbols symbols;
     softqam_loop_call of_some = *call;
     of_some.components = symbols.components;
@@ -169,7 +169,7 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
         softqam_float_flush(&environment, symbols.min_weight >= float_bits(flushed_weight));
         divided->loop(&of_some);
     }
-    kept->first = kept->last == way ? way : WITHOUT_ERASURES; /* after two batches alike the next begins so */
+    kept->next = kept->last == way ? way : WITHOUT_ERASURES; /* after two batches alike the next begins so */
     kept->last = way;
     softqam_float_leave(&environment);
 }

@@ -199,7 +199,7 @@ VEC void joint_loop(llr_kind kind, const softqam_joint_call *call)
 #define DEFINE_JOINT_LOOP(format, name, output, layout)                                                                \
     static void name(const softqam_joint_call *call)                                                                   \
     {                                                                                                                  \
-        joint_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, true, false}, call);                                 \
+        joint_loop((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, .is_exact = true, .is_few = false}, call);           \
     }
 DEFINE_LOOPS(DEFINE_JOINT_LOOP)
 

@@ -126,13 +126,13 @@ VEC void load_flip_places(llr_constants *constants)
 }
 
 /* Sets limits and addend of LLRs, whose metrics have been scaled. */
-VEC void load_output_constants(llr_constants *constants, llr_kind kind, float limit, float of_metrics)
+VEC void load_output_constants(llr_constants *constants, llr_kind kind, float limit, float scale_of_metrics)
 {
     const int max_byte = kind.output == SOFTQAM_OUTPUT_S8 ? (int)limit : 0;
     constants->limit = vec_splat(limit);
-    constants->addend = vec_splat(softqam_is_in_steps(kind.output) ? ROUNDING_CONSTANT * of_metrics : -0.0f);
-    constants->min_sum = vec_splat((ROUNDING_CONSTANT - limit) * of_metrics);
-    constants->max_sum = vec_splat((ROUNDING_CONSTANT + limit) * of_metrics);
+    constants->addend = vec_splat(softqam_is_in_steps(kind.output) ? ROUNDING_CONSTANT * scale_of_metrics : -0.0f);
+    constants->min_sum = vec_splat((ROUNDING_CONSTANT - limit) * scale_of_metrics);
+    constants->max_sum = vec_splat((ROUNDING_CONSTANT + limit) * scale_of_metrics);
     constants->min_byte = vec_splat_u8(-max_byte);
     constants->max_byte = vec_splat_u8(max_byte);
     constants->is_limited = max_byte < 127;
@@ -162,7 +162,7 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
 {
     const softqam_output_format output = kind.output;
     const softqam_llr_rules rules = call->rules;
-    const float of_metrics = metric_scale(output);
+    const float scale_of_metrics = metric_scale(output);
     const softqam_llr_table *table = call->table;
     constants->noise_kind = call->noise_kind;
     constants->weight = vec_splat(call->noise_kind == SOFTQAM_ONE_WEIGHT ? call->noise[0] : 0.0f);
@@ -183,8 +183,8 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
         rules.noise_bound < INFINITY)
         constants->above_floor = above_floor_of(output, call);
     constants->lines.table = vec_load_llr_table(AXIS_VALUES, table);
-    constants->lines.first = load_two_lines(table, of_metrics);
-    load_output_constants(constants, kind, rules.limit, of_metrics);
+    constants->lines.first = load_two_lines(table, scale_of_metrics);
+    load_output_constants(constants, kind, rules.limit, scale_of_metrics);
     constants->limits_f16 = false;
     /* Mask erasures from the start if masks are cheap or erasures frequent. */
     constants->masks_erasures =

@@ -19,26 +19,26 @@
 enum { LLR_BATCH_SYMBOLS = 1024, BATCHES_BEFORE_RETRY = 16, LLR_RETRY_SYMBOLS = 64 };
 
 /* Returns the position n symbols further; n may be negative. */
-VEC llr_position llr_position_after(llr_kind kind, llr_position at, ptrdiff_t n)
+VEC llr_position llr_position_after(llr_kind kind, llr_position position, ptrdiff_t n)
 {
-    at.components += 2 * n;
-    at.noise += n * (ptrdiff_t)at.noise_stride;
-    at.out += n * (ptrdiff_t)symbol_nbytes(kind);
-    at.bit += (size_t)n * SYMBOL_BITS;
-    at.is_odd ^= (unsigned)n & 1;
-    return at;
+    position.components += 2 * n;
+    position.noise += n * (ptrdiff_t)position.noise_stride;
+    position.out += n * (ptrdiff_t)symbol_nbytes(kind);
+    position.bit += (size_t)n * SYMBOL_BITS;
+    position.is_odd ^= (unsigned)n & 1;
+    return position;
 }
 
 /* Moves one iteration further; the last one goes back to be a whole one. False if there are no more symbols. */
-VEC bool next_iteration(llr_kind kind, llr_position *at, size_t *n_left)
+VEC bool next_iteration(llr_kind kind, llr_position *position, size_t *n_left)
 {
     const size_t n = iteration_symbols(kind);
     *n_left -= n;
     if (__builtin_expect(*n_left == 0, 0))
         return false;
-    *at = llr_position_after(kind, *at, (ptrdiff_t)n);
+    *position = llr_position_after(kind, *position, (ptrdiff_t)n);
     if (__builtin_expect(*n_left < n, 0)) {
-        *at = llr_position_after(kind, *at, (ptrdiff_t)*n_left - (ptrdiff_t)n);
+        *position = llr_position_after(kind, *position, (ptrdiff_t)*n_left - (ptrdiff_t)n);
         *n_left = n;
     }
     return true;
@@ -135,13 +135,13 @@ VEC llr_registers register_llrs(llr_kind kind, const llr_constants *constants, c
                          : fast_llrs(kind, constants, inputs, q, flips, ranges);
 }
 
-VEC void load_all_weights(llr_kind kind, const llr_constants *constants, llr_position at, iteration_inputs *inputs,
-                          batch_ranges *ranges)
+VEC void load_all_weights(llr_kind kind, const llr_constants *constants, llr_position position,
+                          iteration_inputs *inputs, batch_ranges *ranges)
 {
     const int n_halves = is_double(kind) ? 2 : 1;
     VEC_UNROLL
     for (int k = 0; k < n_halves; k++)
-        inputs->of_halves[k] = load_weights(kind, constants, at, k, ranges);
+        inputs->of_halves[k] = load_weights(kind, constants, position, k, ranges);
 }
 
 /* Returns the symbols' values in the order of register q's components. `by_load`: use a load, for iterations that have
@@ -154,15 +154,15 @@ VEC vec_f32 register_values(llr_kind kind, bool by_load, const vec_f32 values[2]
 }
 
 /* Loads the components of an iteration whose weights are loaded. */
-VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *inputs, batch_ranges *ranges)
+VEC void load_components(llr_kind kind, llr_position position, iteration_inputs *inputs, batch_ranges *ranges)
 {
     const vec_f32 inverses[2] = {inputs->of_halves[0].inverse_gain, inputs->of_halves[is_double(kind)].inverse_gain};
     const int n = n_registers(kind), n_tracked = kind.is_exact ? 0 : n;
     vec_f32 from[4];
     VEC_UNROLL
     for (int k = 0; k < n; k++)
-        from[k] = kind.is_few ? load_few(at.components, 2 * at.n_few, (size_t)k * LANES, 0.0f)
-                              : vec_load_f32(at.components + k * LANES);
+        from[k] = kind.is_few ? load_few(position.components, 2 * position.n_few, (size_t)k * LANES, 0.0f)
+                              : vec_load_f32(position.components + k * LANES);
     VEC_UNROLL
     for (int q = 0; q < n; q++) {
         vec_f32 components = from[q];
@@ -175,7 +175,7 @@ VEC void load_components(llr_kind kind, llr_position at, iteration_inputs *input
         inputs->components[q] = components;
     }
     if (!kind.is_few)
-        prefetch_inputs(at.components, (size_t)n * LANES * sizeof(float));
+        prefetch_inputs(position.components, (size_t)n * LANES * sizeof(float));
     VEC_UNROLL
     for (int q = 0; q < n_tracked; q += 2)
         track_components(kind.output, ranges, inputs->components[q], inputs->components[q + 1]);
@@ -198,10 +198,10 @@ VEC void prepare_registers(llr_kind kind, const llr_constants *constants, iterat
         prepare_register(kind, constants, inputs, q);
 }
 
-VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_position at, const iteration_inputs *inputs,
-                        batch_ranges *ranges)
+VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_position position,
+                        const iteration_inputs *inputs, batch_ranges *ranges)
 {
-    const vec_u32 flips = flips_at(kind, constants, at.bit), i_flip = constants->i_flips[at.is_odd];
+    const vec_u32 flips = flips_at(kind, constants, position.bit), i_flip = constants->i_flips[position.is_odd];
     const vec_f32 i = inputs->components[0], q = inputs->components[1], weight = inputs->weights[0];
     vec_f32 metric, llr;
     if (kind.is_exact) {
@@ -216,40 +216,40 @@ VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_posit
             fast_llr(kind.output, constants, flipped(kind, metric, flips, 0), weight, inputs->of_halves[0].addends[0]);
         limit_f16(kind.output, constants, &llr, 1);
     }
-    store_bpsk(kind, constants, at.out, llr);
+    store_bpsk(kind, constants, position.out, llr);
 }
 
 /* Both registers are prepared before the LLRs of either: preparing them one after the other takes 3 to 10 % longer. */
-VEC void single_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
+VEC void single_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position position,
                           iteration_inputs *inputs, batch_ranges *ranges)
 {
     if (!is_prepared)
         prepare_registers(kind, constants, inputs);
     if (M == 0) {
-        bpsk_iteration(kind, constants, at, inputs, ranges);
+        bpsk_iteration(kind, constants, position, inputs, ranges);
         return;
     }
     shifted_bits shifted;
-    const unsigned char *flips = byte_flips_at(kind, constants, at.bit, &shifted);
-    const vec_u32 flips_a = flips_at(kind, constants, at.bit),
-                  flips_b = flips_at(kind, constants, at.bit + LANES * (size_t)M);
+    const unsigned char *flips = byte_flips_at(kind, constants, position.bit, &shifted);
+    const vec_u32 flips_a = flips_at(kind, constants, position.bit),
+                  flips_b = flips_at(kind, constants, position.bit + LANES * (size_t)M);
     const llr_registers of_a = register_llrs(kind, constants, inputs, 0, flips_a, ranges);
     if (is_stored_alone(kind))
-        store_alone(kind, constants, (llr_destination){at.out, flips}, &of_a);
+        store_alone(kind, constants, (llr_destination){position.out, flips}, &of_a);
     const llr_registers of_b = register_llrs(kind, constants, inputs, 1, flips_b, ranges);
     const size_t half = LANES / 2;
     if (is_stored_alone(kind))
         store_alone(
             kind, constants,
-            (llr_destination){at.out + half * symbol_nbytes(kind), flips ? flips + half * SYMBOL_BITS / 8 : NULL},
+            (llr_destination){position.out + half * symbol_nbytes(kind), flips ? flips + half * SYMBOL_BITS / 8 : NULL},
             &of_b);
     else if (is_in_planes(kind))
-        store_planes(kind, constants, at.out, &of_a, &of_b);
+        store_planes(kind, constants, position.out, &of_a, &of_b);
     else
-        store_both(kind, constants, (llr_destination){at.out, flips}, &of_a, &of_b);
+        store_both(kind, constants, (llr_destination){position.out, flips}, &of_a, &of_b);
 }
 
-VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position at,
+VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *constants, llr_position position,
                           iteration_inputs *inputs, batch_ranges *ranges)
 {
     shifted_bits shifted;
@@ -262,7 +262,8 @@ VEC void double_iteration(llr_kind kind, bool is_prepared, const llr_constants *
             prepare_register(kind, constants, inputs, q);
         llrs[q] = register_llrs(kind, constants, inputs, q, vec_splat_u32(0), ranges);
     }
-    store_s8_planes(kind, constants, (llr_destination){at.out, byte_flips_at(kind, constants, at.bit, &shifted)}, llrs);
+    store_s8_planes(kind, constants,
+                    (llr_destination){position.out, byte_flips_at(kind, constants, position.bit, &shifted)}, llrs);
 }
 
 /* Returns the ranges before the first iteration. */
@@ -283,20 +284,20 @@ VEC iteration_inputs empty_inputs(const llr_constants *constants)
 /* Software pipelining. LLRs wait long for their weights and rows, so gain weights are loaded one iteration ahead, and
  * on AVX-512 all inputs of s8, except in the shortest iterations. The last iteration loads its own inputs again,
  * unused. */
-VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_position position, size_t n_symbols)
 {
     const bool is_ahead =
         LOADS_AHEAD && !kind.is_exact && kind.output == SOFTQAM_OUTPUT_S8 && (M > 2 || is_double(kind));
     const bool has_weights_ahead = is_ahead || softqam_has_gains(kind.noise);
     batch_ranges ranges = empty_ranges(kind, constants);
     iteration_inputs ahead = empty_inputs(constants);
-    llr_position next = at;
+    llr_position next = position;
     bool has_next = true;
-    next.noise_stride = at.noise_stride = kind.noise != SOFTQAM_ONE_WEIGHT;
+    next.noise_stride = position.noise_stride = kind.noise != SOFTQAM_ONE_WEIGHT;
     if (has_weights_ahead)
-        load_all_weights(kind, constants, at, &ahead, &ranges);
+        load_all_weights(kind, constants, position, &ahead, &ranges);
     if (is_ahead) {
-        load_components(kind, at, &ahead, &ranges);
+        load_components(kind, position, &ahead, &ranges);
         prepare_registers(kind, constants, &ahead);
     }
     do {
@@ -305,64 +306,64 @@ VEC batch_ranges llr_batch(llr_kind kind, const llr_constants *constants, llr_po
             has_next = next_iteration(kind, &next, &n_symbols);
             load_all_weights(kind, constants, next, &ahead, &ranges);
         } else {
-            load_all_weights(kind, constants, at, &inputs, &ranges);
+            load_all_weights(kind, constants, position, &inputs, &ranges);
         }
         if (is_ahead) {
             load_components(kind, next, &ahead, &ranges);
             prepare_registers(kind, constants, &ahead);
         } else {
-            load_components(kind, at, &inputs, &ranges);
+            load_components(kind, position, &inputs, &ranges);
         }
         if (is_double(kind))
-            double_iteration(kind, is_ahead, constants, at, &inputs, &ranges);
+            double_iteration(kind, is_ahead, constants, position, &inputs, &ranges);
         else
-            single_iteration(kind, is_ahead, constants, at, &inputs, &ranges);
+            single_iteration(kind, is_ahead, constants, position, &inputs, &ranges);
         if (!has_weights_ahead)
             has_next = next_iteration(kind, &next, &n_symbols);
-        at = next;
+        position = next;
     } while (has_next);
     return ranges;
 }
 
-/* Computes a batch on the fast path. */
-VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+/* Computes a batch on the fast path. The assignment tells the compiler that there are gains. */
+VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_position position, size_t n_symbols)
 {
     kind.noise = constants->noise_kind;
     if (FUSES_GAINS && softqam_has_gains(kind.noise)) {
         kind.noise = kind.noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
-        return llr_batch(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, position, n_symbols);
     }
-    return llr_batch(kind, constants, at, n_symbols);
+    return llr_batch(kind, constants, position, n_symbols);
 }
 
 /* Does so if iterations are short: a loop for each frequent kind of noise, because a branch in each iteration would
  * cost up to 20 %. */
-VEC batch_ranges short_batch(llr_kind kind, const llr_constants *constants, llr_position at, size_t n_symbols)
+VEC batch_ranges short_batch(llr_kind kind, const llr_constants *constants, llr_position position, size_t n_symbols)
 {
     kind.noise = constants->noise_kind;
     if (softqam_has_gains(kind.noise)) {
         kind.noise = kind.noise == SOFTQAM_GAINS_N0 ? SOFTQAM_GAINS_N0 : SOFTQAM_GAINS_INVERSE;
-        return llr_batch(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, position, n_symbols);
     }
     if (kind.noise == SOFTQAM_EACH_N0) {
         kind.noise = SOFTQAM_EACH_N0; /* a constant for the compiler */
-        return llr_batch(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, position, n_symbols);
     }
     if (kind.noise == SOFTQAM_ONE_WEIGHT) {
         kind.noise = SOFTQAM_ONE_WEIGHT;
-        return llr_batch(kind, constants, at, n_symbols);
+        return llr_batch(kind, constants, position, n_symbols);
     }
-    return llr_batch(kind, constants, at, n_symbols);
+    return llr_batch(kind, constants, position, n_symbols);
 }
 
-typedef batch_ranges fast_batch_function(llr_kind kind, const llr_constants *constants, llr_position at,
+typedef batch_ranges fast_batch_function(llr_kind kind, const llr_constants *constants, llr_position position,
                                          size_t n_symbols);
 
 /* Computes a call's batch on the exact path. A format has one function for all layouts, except that s8's planes have
  * their own iteration. It loads constants of its own: those of the fast path stay in registers if no pointer to them
  * leaves. */
 VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, const softqam_loop_call *call,
-                     llr_position at, size_t n_symbols)
+                     llr_position position, size_t n_symbols)
 {
     softqam_llr_table negated;
     llr_kind kind = {output, layout, call->noise_kind, .is_exact = true};
@@ -372,21 +373,22 @@ VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, co
     load_llr_constants(&constants, kind, call, &negated);
     if (output == SOFTQAM_OUTPUT_S8 && layout == SOFTQAM_LLRS_IN_PLANES) {
         kind.layout = SOFTQAM_LLRS_IN_PLANES; /* a constant for the compiler */
-        llr_batch(kind, &constants, at, n_symbols);
+        llr_batch(kind, &constants, position, n_symbols);
         return;
     }
     if (output == SOFTQAM_OUTPUT_S8 || M == 0)
         kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
-    llr_batch(kind, &constants, at, n_symbols);
+    llr_batch(kind, &constants, position, n_symbols);
 }
 
-typedef void exact_batch_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at,
+typedef void exact_batch_function(softqam_llr_layout layout, const softqam_loop_call *call, llr_position position,
                                   size_t n_symbols);
 
 #define DEFINE_EXACT_BATCH(name, output)                                                                               \
-    NOT_INLINED void name(softqam_llr_layout layout, const softqam_loop_call *call, llr_position at, size_t n_symbols) \
+    NOT_INLINED void name(softqam_llr_layout layout, const softqam_loop_call *call, llr_position position,             \
+                          size_t n_symbols)                                                                            \
     {                                                                                                                  \
-        exact_batch(output, layout, call, at, n_symbols);                                                              \
+        exact_batch(output, layout, call, position, n_symbols);                                                        \
     }
 DEFINE_EXACT_BATCH(exact_batch_s8, SOFTQAM_OUTPUT_S8)
 DEFINE_EXACT_BATCH(exact_batch_s16, SOFTQAM_OUTPUT_S16)
@@ -424,44 +426,51 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
         return;
     }
     /* Every member: the compiler would set the others to zero by vectors, and loads of a member wait for these. */
-    llr_position at = {call->components, call->noise, call->out, 0, 0, 0, call->noise_kind != SOFTQAM_ONE_WEIGHT};
+    llr_position position = {.components = call->components,
+                             .noise = call->noise,
+                             .out = call->out,
+                             .bit = 0,
+                             .is_odd = 0,
+                             .n_few = 0,
+                             .noise_stride = call->noise_kind != SOFTQAM_ONE_WEIGHT};
     for (unsigned number = 0;; number++) {
         const bool is_retry = is_exact && number % BATCHES_BEFORE_RETRY == 0;
         const size_t n = batch_symbols(kind, is_retry, number == 0, n_symbols);
         is_exact = is_exact && !is_retry;
         if (!is_exact) {
-            ways.first = 0;
-            const batch_ranges ranges = M <= 2 ? short_batch(kind, &constants, at, n) : fast(kind, &constants, at, n);
-            const batch_verdict verdict = verdict_of(kind, &constants, call, &ranges, &at, n);
+            ways.next = 0;
+            const batch_ranges ranges =
+                M <= 2 ? short_batch(kind, &constants, position, n) : fast(kind, &constants, position, n);
+            const batch_verdict verdict = verdict_of(kind, &constants, call, &ranges, &position, n);
             /* Repeat this batch with erasure masks or f16 limits; they stay on for the rest of the call. */
             if (asks_for_more(kind.output, verdict, &constants))
                 continue;
             is_exact = verdict != BATCH_IS_EXACT;
         }
-        if (is_exact && call->is_unusual)
-            *call->is_unusual = true;
+        if (is_exact && call->left_fast_path)
+            *call->left_fast_path = true;
         if (is_exact && has_gains)
             SIMD_NAME(softqam_divided_loop)(&divided, &ways, call->n_symbols - n_symbols, n);
         else if (is_exact)
-            exact(kind.layout, call, at, n);
+            exact(kind.layout, call, position, n);
         n_symbols -= n;
         if (n_symbols == 0)
             return;
-        at = llr_position_after(kind, at, (ptrdiff_t)n);
+        position = llr_position_after(kind, position, (ptrdiff_t)n);
     }
 }
 
 /* Computes symbols that are fewer than an iteration takes, on the fast path. */
-VEC batch_ranges few_llrs(llr_kind kind, const llr_constants *constants, llr_position at)
+VEC batch_ranges few_llrs(llr_kind kind, const llr_constants *constants, llr_position position)
 {
     batch_ranges ranges = empty_ranges(kind, constants);
     iteration_inputs inputs = empty_inputs(constants);
-    load_all_weights(kind, constants, at, &inputs, &ranges);
-    load_components(kind, at, &inputs, &ranges);
+    load_all_weights(kind, constants, position, &inputs, &ranges);
+    load_components(kind, position, &inputs, &ranges);
     if (is_double(kind))
-        double_iteration(kind, false, constants, at, &inputs, &ranges);
+        double_iteration(kind, false, constants, position, &inputs, &ranges);
     else
-        single_iteration(kind, false, constants, at, &inputs, &ranges);
+        single_iteration(kind, false, constants, position, &inputs, &ranges);
     return ranges;
 }
 
@@ -472,17 +481,23 @@ VEC bool demodulate_few(llr_kind kind, const softqam_loop_call *call)
     softqam_llr_table negated;
     llr_constants constants;
     batch_ranges ranges;
-    const llr_position at = {call->components, call->noise, llrs, 0, 0, call->n_symbols, 0};
+    const llr_position position = {.components = call->components,
+                                   .noise = call->noise,
+                                   .out = llrs,
+                                   .bit = 0,
+                                   .is_odd = 0,
+                                   .n_few = call->n_symbols,
+                                   .noise_stride = 0};
     load_llr_constants(&constants, kind, call, &negated);
     if (kind.output == SOFTQAM_OUTPUT_S8 && is_in_planes(kind)) {
         kind.layout = SOFTQAM_LLRS_IN_PLANES; /* a constant for the compiler */
-        ranges = few_llrs(kind, &constants, at);
+        ranges = few_llrs(kind, &constants, position);
     } else {
         if (kind.output == SOFTQAM_OUTPUT_S8 || M == 0)
             kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
-        ranges = few_llrs(kind, &constants, at);
+        ranges = few_llrs(kind, &constants, position);
     }
-    if (verdict_of(kind, &constants, call, &ranges, &at, call->n_symbols) != BATCH_IS_EXACT)
+    if (verdict_of(kind, &constants, call, &ranges, &position, call->n_symbols) != BATCH_IS_EXACT)
         return false;
     store_few(kind, call, llrs);
     return true;
@@ -523,7 +538,7 @@ DEFINE_FEW(few_f32, SOFTQAM_OUTPUT_F32)
 #define DEFINE_LOOP(format, name, output, layout)                                                                      \
     static void name(const softqam_loop_call *call)                                                                    \
     {                                                                                                                  \
-        const llr_kind kind = {output, layout, SOFTQAM_ONE_WEIGHT, false, false};                                      \
+        const llr_kind kind = {output, layout, SOFTQAM_ONE_WEIGHT, .is_exact = false, .is_few = false};                \
         if (call->n_symbols < iteration_symbols(kind))                                                                 \
             few_##format(layout, call, name);                                                                          \
         else                                                                                                           \

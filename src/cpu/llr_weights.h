@@ -92,9 +92,9 @@ VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const batch_ranges *
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base));
 }
 
-/* Judges the fast path of the n_symbols at `at`, whose ranges these are. */
+/* Judges the fast path of n_symbols from a position on, whose ranges these are. */
 VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, const softqam_loop_call *call,
-                             const batch_ranges *ranges, const llr_position *at, size_t n_symbols)
+                             const batch_ranges *ranges, const llr_position *position, size_t n_symbols)
 {
     const softqam_output_format output = kind.output;
     const bool has_gains = softqam_has_gains(kind.noise),
@@ -120,7 +120,8 @@ VEC batch_verdict verdict_of(llr_kind kind, const llr_constants *constants, cons
     if (!are_metrics_tracked(output))
         largest = float_of_bits(vec_largest_u32(ranges->magnitudes));
     else if (n_symbols >= LANES)
-        largest = largest_component(at->components, has_gains ? gains_of(constants, at->noise) : NULL, n_symbols);
+        largest =
+            largest_component(position->components, has_gains ? gains_of(constants, position->noise) : NULL, n_symbols);
     return is_fast_exact(M, call->table, range, largest, weight, scale) ? BATCH_IS_EXACT : BATCH_HAS_LARGE_LLRS;
 }
 
@@ -150,11 +151,11 @@ VEC iteration_weights weights_with_addend(const llr_constants *constants, vec_f3
 VEC bool takes_weights_twice(llr_kind kind) { return M > 0 && !is_double(kind); }
 
 /* Loads half `half` of an iteration's noise values or gains. */
-VEC vec_f32 load_values(llr_kind kind, const float *from, llr_position at, int half)
+VEC vec_f32 load_values(llr_kind kind, const float *from, llr_position position, int half)
 {
     float few[LANES];
     if (kind.is_few) {
-        vec_store_f32(few, load_few(from, at.n_few, half * LANES, *from));
+        vec_store_f32(few, load_few(from, position.n_few, half * LANES, *from));
         from = few;
     } else {
         from += half * LANES;
@@ -194,11 +195,11 @@ VEC void track_weights(llr_kind kind, const llr_constants *constants, vec_f32 no
 }
 
 /* Returns the weights of symbols with gains, for the fast path alone. */
-VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, llr_position at, int half,
+VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants, llr_position position, int half,
                                    batch_ranges *ranges)
 {
-    const vec_f32 given = load_values(kind, at.noise, at, half),
-                  gain = load_values(kind, gains_of(constants, at.noise), at, half);
+    const vec_f32 given = load_values(kind, position.noise, position, half),
+                  gain = load_values(kind, gains_of(constants, position.noise), position, half);
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_GAINS_N0, 1);
     const vec_f32 values = bounded_noise(kind, constants, given);
     const vec_f32 inverse_gain = fast_inverse_gain(gain);
@@ -210,16 +211,16 @@ VEC iteration_weights gain_weights(llr_kind kind, const llr_constants *constants
     return weights;
 }
 
-VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants, llr_position at, int half,
+VEC iteration_weights load_weights(llr_kind kind, const llr_constants *constants, llr_position position, int half,
                                    batch_ranges *ranges)
 {
     const vec_f32 scale = constants->steps_per_nat;
     if (softqam_has_gains(kind.noise))
-        return gain_weights(kind, constants, at, half, ranges);
+        return gain_weights(kind, constants, position, half, ranges);
     if (kind.noise == SOFTQAM_ONE_WEIGHT)
         return weights_with_addend(constants, constants->weight, scale);
     const bool is_n0 = __builtin_expect(kind.noise == SOFTQAM_EACH_N0, 1);
-    const vec_f32 given = load_values(kind, at.noise, at, half);
+    const vec_f32 given = load_values(kind, position.noise, position, half);
     vec_f32 weight = given;
     if (kind.is_exact && kind.noise == SOFTQAM_ERASED_WEIGHTS)
         weight = vec_choose(vec_are_different(vec_bits(given), vec_splat_u32(0)), given, vec_splat(NAN));

@@ -70,7 +70,7 @@ typedef struct softqam_loop_call {
     /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
      * serve all layouts: NULL for the others. */
     const ptrdiff_t *planes;
-    bool *is_unusual; /* NULL, or set by vector loops that leave the fast path */
+    bool *left_fast_path; /* NULL, or set by a vector loop that leaves the fast path */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
@@ -92,7 +92,7 @@ typedef struct softqam_divided_call {
 /* Ways to divide: the last batch's, and the one that the next batch tries first. Both begin as 0. */
 typedef struct softqam_division_ways {
     unsigned last;
-    unsigned first;
+    unsigned next;
 } softqam_division_ways;
 
 /* Demodulates n symbols of a call from symbol `first` on, a multiple of 8. Internal to vector loops. */

@@ -85,10 +85,10 @@ VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
 
 /* Returns whether memory ends on another page than it begins. Loads and stores with masks take 0.3 us if they touch an
  * unmapped page, even one that they spare. */
-VEC bool crosses_page(const void *at, size_t nbytes)
+VEC bool crosses_page(const void *memory, size_t nbytes)
 {
     enum { PAGE_NBYTES = 4096 };
-    return (uintptr_t)at % PAGE_NBYTES + nbytes > PAGE_NBYTES;
+    return (uintptr_t)memory % PAGE_NBYTES + nbytes > PAGE_NBYTES;
 }
 
 /* Loads a register of n floats from number `first` on, with `rest` in place of those after the last one. */

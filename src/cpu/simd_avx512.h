@@ -184,22 +184,22 @@ VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b)
 #define VEC_HAS_WORD_TABLES
 
 /* Returns the words of a table of 128 that the lower bytes of words name. */
-VEC __m512i words_at(const int16_t *table, __m512i at)
+VEC __m512i words_at(const int16_t *table, __m512i indices)
 {
-    const __m512i lower = _mm512_permutex2var_epi16(vec_load_bytes(table), at, vec_load_bytes(table + 32));
-    const __m512i upper = _mm512_permutex2var_epi16(vec_load_bytes(table + 64), at, vec_load_bytes(table + 96));
-    return _mm512_mask_mov_epi16(lower, _mm512_test_epi16_mask(at, _mm512_set1_epi16(64)), upper);
+    const __m512i lower = _mm512_permutex2var_epi16(vec_load_bytes(table), indices, vec_load_bytes(table + 32));
+    const __m512i upper = _mm512_permutex2var_epi16(vec_load_bytes(table + 64), indices, vec_load_bytes(table + 96));
+    return _mm512_mask_mov_epi16(lower, _mm512_test_epi16_mask(indices, _mm512_set1_epi16(64)), upper);
 }
 
 VEC vec_lanes_u32 vec_add_words_at(vec_lanes_u32 sums, bool is_short, const int16_t *table, vec_bytes bytes)
 {
     VEC_UNROLL
     for (int odd = 0; odd < 2; odd++) {
-        const __m512i at = odd ? _mm512_srli_epi16(bytes, 8) : _mm512_and_si512(bytes, _mm512_set1_epi16(255));
-        __m512i words = words_at(table, at);
+        const __m512i indices = odd ? _mm512_srli_epi16(bytes, 8) : _mm512_and_si512(bytes, _mm512_set1_epi16(255));
+        __m512i words = words_at(table, indices);
         if (!is_short)
-            words = _mm512_mask_mov_epi16(words, _mm512_test_epi16_mask(at, _mm512_set1_epi16(128)),
-                                          words_at(table + 128, at));
+            words = _mm512_mask_mov_epi16(words, _mm512_test_epi16_mask(indices, _mm512_set1_epi16(128)),
+                                          words_at(table + 128, indices));
         sums += (vec_lanes_u32)_mm512_madd_epi16(words, _mm512_set1_epi16(1));
     }
     return sums;
@@ -284,18 +284,18 @@ VEC origin floats(uint32_t m, int r)
 }
 
 /* Makes a register of memory from the registers of `from` whose bits of `which` are 1. */
-VEC __m512i gathered_dwords(origin at, const __m512i from[], unsigned which)
+VEC __m512i gathered_dwords(origin origins, const __m512i from[], unsigned which)
 {
     const int first = __builtin_ctz(which);
     __m512i gathered = from[first];
-    vec_lanes_u32 has = (vec_lanes_u32)(at.from == (uint32_t)first), index = at.place;
+    vec_lanes_u32 has = (vec_lanes_u32)(origins.from == (uint32_t)first), index = origins.place;
     if (which == 1u << first)
         return _mm512_permutexvar_epi32((__m512i)index, gathered);
     VEC_UNROLL
     for (int y = 1; y < VECTOR_MAX_AXIS_BITS; y++)
         if (y > first && which >> y & 1) { /* elements of other registers stay */
-            const vec_lanes_u32 is_y = (vec_lanes_u32)(at.from == (uint32_t)y);
-            index = (is_y & (16 + at.place)) | (has & index) | (~is_y & ~has & vec_lane_numbers());
+            const vec_lanes_u32 is_y = (vec_lanes_u32)(origins.from == (uint32_t)y);
+            index = (is_y & (16 + origins.place)) | (has & index) | (~is_y & ~has & vec_lane_numbers());
             gathered = _mm512_permutex2var_epi32(gathered, (__m512i)index, from[y]);
             index = vec_lane_numbers();
             has = 0 * has;
@@ -320,8 +320,8 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
     VEC_UNROLL
     for (int r = 0; 2 * r < m; r++) {
         const unsigned of_a = 4 * r<m, of_b = 4 * r + 4> m, which = m < 3 ? 1 : of_a | of_b << 1 | (m == 5) << 2;
-        const origin at = m < 3 ? pairs_in_quads((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
-        const vec_bytes bytes = vec_flip_in_order(gathered_dwords(at, pairs, which), flips_after(flips, 64 * r));
+        const origin origins = m < 3 ? pairs_in_quads((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
+        const vec_bytes bytes = vec_flip_in_order(gathered_dwords(origins, pairs, which), flips_after(flips, 64 * r));
         if (2 * r + 2 <= m)
             vec_store((unsigned char *)to + 64 * r, bytes);
         else

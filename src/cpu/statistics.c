@@ -95,7 +95,7 @@ const softqam_count_loops softqam_count_portable = {count_limited, find_range, a
 /* Erasures. */
 
 /* Returns whether some of n symbols may be an erasure: never false if one is, whatever the others are. Components are
- * looked at unless the tile is usual. */
+ * looked at unless the tile is fast. */
 static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, size_t n)
 {
     const softqam_loop_call *call = tile->call;
@@ -109,12 +109,12 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
     const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->rules.steps_per_nat);
     const double component_end = 0x1p127 * (gain < 1.0 ? gain : 1.0); /* divided, they must not overflow */
     size_t n_usual = 0;
-    for (size_t k = 0; !tile->is_usual && k < 2 * n; k++) {
+    for (size_t k = 0; !tile->is_fast && k < 2 * n; k++) {
         float component; /* a copy, since the source may have any alignment */
         memcpy(&component, components + k * sizeof component, sizeof component);
         n_usual += fabs((double)component) < component_end;
     }
-    if (!tile->is_usual && n_usual < 2 * n)
+    if (!tile->is_fast && n_usual < 2 * n)
         return true;
     if (call->noise_kind == SOFTQAM_ONE_WEIGHT)
         return !isfinite(call->noise[0]);
@@ -308,7 +308,7 @@ void softqam_count_tile(const softqam_counted_tile *tile, softqam_statistics *to
         return;
     }
     to->n_limited += count_all_limited(tile);
-    const bool is_searched = !tile->erased && (!tile->is_usual || may_have_erasures(tile, 0, n));
+    const bool is_searched = !tile->erased && (!tile->is_fast || may_have_erasures(tile, 0, n));
     const bool are_groups_whole =
         !is_searched && !tile->erased && !softqam_has_gains(call->noise_kind) && tile->axis_bits > 0;
     for (size_t first = 0, n_taken; first < n; first += n_taken) {

@@ -14,7 +14,7 @@ typedef struct softqam_counted_tile {
         *erased; /* layers in pairs: bits of symbols, set for erasures, a word more than they take; or NULL */
     int axis_bits;
     uint32_t codeword_symbol; /* the first symbol's number in the codeword, modulo 2^32 */
-    bool is_usual;            /* the loop found no erasures, except by infinite noise values and vanishing weights */
+    bool is_fast;             /* all on the fast path: no erasures but by infinite noise values and vanishing weights */
 } softqam_counted_tile;
 
 /* Sets the bits of erasures among `layers` of n_layers: bit k says that layer k is one. */

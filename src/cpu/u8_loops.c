@@ -31,9 +31,9 @@ VEC vec_u32 u8_select(const vec_u8_table *table, const u8_axis *axis, vec_mask v
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
 }
 
-VEC symbol_distances iteration_distances(const vec_u8_table *table, const float *in)
+VEC symbol_distances iteration_distances(const vec_u8_table *table, const float *symbols)
 {
-    const vec_f32 a = vec_load_f32(in), b = vec_load_f32(in + LANES);
+    const vec_f32 a = vec_load_f32(symbols), b = vec_load_f32(symbols + LANES);
     return symbol_distances_of(table, vec_firsts(a, b), vec_seconds(a, b));
 }
 
@@ -52,7 +52,7 @@ VEC void store_u8_bits(const vec_u8_table *table, const symbol_distances *symbol
 
 /* Says where an iteration's symbols lie and where its bytes go. */
 typedef struct iteration_place {
-    const float *in;
+    const float *symbols;
     unsigned char *out;
 } iteration_place;
 
@@ -62,8 +62,8 @@ NOT_INLINED void exact_iterations(const softqam_params *params, const iteration_
 {
     const vec_u8_table table = vec_load_u8_table(&params->u8_table);
     for (size_t k = 0; k < n_iterations; k += 2) {
-        const symbol_distances a = iteration_distances(&table, places[k].in);
-        const symbol_distances b = iteration_distances(&table, places[k + 1].in);
+        const symbol_distances a = iteration_distances(&table, places[k].symbols);
+        const symbol_distances b = iteration_distances(&table, places[k + 1].symbols);
         store_u8_bits(&table, &a, places[k].out);
         store_u8_bits(&table, &b, places[k + 1].out);
     }
@@ -119,30 +119,30 @@ VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, c
                                 constants->largest);
 }
 
-VEC bool linear_iteration(const linear_constants *constants, iteration_place at)
+VEC bool linear_iteration(const linear_constants *constants, iteration_place place)
 {
-    const linear_bits a = linear_bits_of(&constants->linear, vec_load_f32(at.in));
-    const linear_bits b = linear_bits_of(&constants->linear, vec_load_f32(at.in + LANES));
-    vec_store(at.out, linear_bytes(constants, &a));
-    vec_store(at.out + 4 * LANES, linear_bytes(constants, &b));
+    const linear_bits a = linear_bits_of(&constants->linear, vec_load_f32(place.symbols));
+    const linear_bits b = linear_bits_of(&constants->linear, vec_load_f32(place.symbols + LANES));
+    vec_store(place.out, linear_bytes(constants, &a));
+    vec_store(place.out + 4 * LANES, linear_bytes(constants, &b));
     return is_undecided(constants, &a, &b);
 }
 
-VEC iteration_place iterations_after(iteration_place at, ptrdiff_t n_symbols)
+VEC iteration_place iterations_after(iteration_place place, ptrdiff_t n_symbols)
 {
-    return (iteration_place){at.in + 2 * n_symbols, at.out + 8 * n_symbols};
+    return (iteration_place){place.symbols + 2 * n_symbols, place.out + 8 * n_symbols};
 }
 
 /* Computes iterations by the linear functions; returns how many are undecided, and which. */
-VEC size_t linear_iterations(const softqam_params *params, iteration_place at, size_t n_iterations,
+VEC size_t linear_iterations(const softqam_params *params, iteration_place place, size_t n_iterations,
                              iteration_place *undecided)
 {
     const linear_constants constants = load_linear(params);
     size_t n_undecided = 0;
-    for (size_t k = 0; k < n_iterations; k++, at = iterations_after(at, LANES)) {
-        prefetch_inputs(at.in, 2 * LANES * sizeof(float));
-        undecided[n_undecided] = at;
-        n_undecided += linear_iteration(&constants, at);
+    for (size_t k = 0; k < n_iterations; k++, place = iterations_after(place, LANES)) {
+        prefetch_inputs(place.symbols, 2 * LANES * sizeof(float));
+        undecided[n_undecided] = place;
+        n_undecided += linear_iteration(&constants, place);
     }
     return n_undecided;
 }
@@ -154,17 +154,17 @@ enum { BATCH_ITERATIONS = 64, U8_BATCHES_BEFORE_RETRY = 63 };
 
 /* Computes the iterations of a batch; returns those that must be computed by arithmetic.h. The next n_exact batches do
  * not try the linear functions. */
-VEC size_t batch_iterations(const softqam_params *params, unsigned *n_exact, iteration_place at, size_t n_iterations,
+VEC size_t batch_iterations(const softqam_params *params, unsigned *n_exact, iteration_place place, size_t n_iterations,
                             iteration_place *undecided)
 {
     if (*n_exact == 0) {
-        const size_t n = linear_iterations(params, at, n_iterations, undecided);
+        const size_t n = linear_iterations(params, place, n_iterations, undecided);
         *n_exact = n > n_iterations / 2 ? U8_BATCHES_BEFORE_RETRY : 0;
         return n;
     }
     --*n_exact;
     for (size_t k = 0; k < n_iterations; k++)
-        undecided[k] = iterations_after(at, (ptrdiff_t)(k * LANES));
+        undecided[k] = iterations_after(place, (ptrdiff_t)(k * LANES));
     return n_iterations;
 }
 
@@ -177,24 +177,24 @@ void SIMD_NAME(softqam_u8_loop)(const softqam_loop_call *call)
         SIMD_NAME(softqam_padded_loop)(call, SIMD_NAME(softqam_u8_loop), LANES, 2 * U8_AXIS_BITS, 1);
         return;
     }
-    iteration_place at = {call->components, call->out};
+    iteration_place place = {call->components, call->out};
     size_t n_iterations = call->n_symbols / LANES, n_left = call->n_symbols % LANES;
     iteration_place again[BATCH_ITERATIONS + 2];
     size_t n_again = 0;
     unsigned n_exact = 0;
     while (n_iterations > 0) {
         const size_t n = n_iterations < BATCH_ITERATIONS ? n_iterations : BATCH_ITERATIONS;
-        n_again += batch_iterations(call->params, &n_exact, at, n, again + n_again);
+        n_again += batch_iterations(call->params, &n_exact, place, n, again + n_again);
         /* An odd iteration is left for the next batch. */
         if (n_again > 1) {
             exact_iterations(call->params, again, n_again / 2 * 2);
             again[0] = again[n_again - 1];
             n_again %= 2;
         }
-        at = iterations_after(at, (ptrdiff_t)(n * LANES));
+        place = iterations_after(place, (ptrdiff_t)(n * LANES));
         n_iterations -= n;
         if (n_iterations == 0 && n_left > 0) {
-            at = iterations_after(at, (ptrdiff_t)n_left - LANES); /* the last one goes back */
+            place = iterations_after(place, (ptrdiff_t)n_left - LANES); /* the last one goes back */
             n_iterations = 1;
             n_left = 0;
         }
