@@ -35,7 +35,7 @@ typedef struct softqam_source {
     uint8_t noise_is_inverse;
     uint8_t has_gains;
     uint8_t is_split;           /* some layer has I and Q in separate arrays */
-    uint8_t joint_layers;       /* layers of a resource element, if some are demapped in pairs; else 0 */
+    uint8_t joint_layers;       /* layers of a resource element, if some are demapped jointly; else 0 */
     uint8_t partner_modulation; /* for kernels: modulation of layers[joint_layers], if their number is odd */
     uint8_t is_contiguous; /* one layer, stride 1, I and Q side by side; noise values likewise or one; gains likewise */
 } softqam_source;

@@ -26,7 +26,7 @@ typedef struct softqam_segment_list {
     bool has_gains;
     bool has_block_buffers;
     bool has_statistics;
-    bool is_joint; /* some layers are demapped in pairs */
+    bool is_joint; /* some layers are demapped jointly */
     bool adds;     /* some LLRs are added to what is in a soft buffer */
     bool repeats;  /* several LLRs are added to one value, in an order that counts */
 } softqam_segment_list;
@@ -49,7 +49,7 @@ softqam_status softqam_codeword_check(const softqam_codeword *codeword, const so
 /* Checks that a checked list's block_buffers, which are host memory, do not overlap its inputs. */
 softqam_status softqam_segment_list_check_block_buffers(const softqam_segment_list *list);
 
-/* Returns whether a segment has layers that are demapped in pairs. */
+/* Returns whether a segment has layers that are demapped jointly. */
 static inline bool softqam_segment_is_joint(const softqam_segment *segment)
 {
     return segment->cross_gain[0] || segment->cross_gain[1];

@@ -42,7 +42,7 @@ typedef struct threaded_call {
     size_t part_symbols;
 } threaded_call;
 
-/* If layers are demapped in pairs there, moves a cursor back to the first symbol of its resource element. Returns by
+/* If layers are demapped jointly there, moves a cursor back to the first symbol of its resource element. Returns by
  * how many symbols. */
 static size_t go_back_to_element(softqam_cursor *cursor)
 {

@@ -35,7 +35,7 @@ enum {
     SHIFTED_WORDS = TILE_SYMBOLS * MAX_SYMBOL_BITS / 64 + 8 /* whole lines */
 };
 
-_Static_assert((int)JOINT_SYMBOLS *(int)MAX_OUTPUT_NBYTES <= (int)OUT_NBYTES, "LLRs of layers in pairs have room");
+_Static_assert((int)JOINT_SYMBOLS *(int)MAX_OUTPUT_NBYTES <= (int)OUT_NBYTES, "LLRs of joint tiles have room");
 
 /* A thread's memory for tiles, on its stack. The sequence comes first, close to the stack frames of the loops that read
  * it: loads from addresses 4 KiB away from a frame's stores would wait for these, 10 ns and more a call. */
@@ -77,7 +77,7 @@ typedef struct work {
     bool is_converted;
     bool is_gathered;
     bool is_noise_gathered; /* and gains */
-    bool is_joint;          /* some layers are demapped in pairs */
+    bool is_joint;          /* some layers are demapped jointly */
     softqam_joint joint;
     softqam_destination to; /* destination in the current code block, whose first symbol here is to_first */
     size_t to_first;
@@ -267,7 +267,7 @@ static uint32_t symbol_of_block(const work *w, size_t first)
 }
 
 /* Sets the loop's destination for the next symbols of a soft buffer: the buffer if the run is long, else scratch memory
- * (always if LLRs are added, or layers are demapped in pairs). Returns the tile's length. */
+ * (always if LLRs are added, or layers are demapped jointly). Returns the tile's length. */
 static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
 {
     const size_t value_nbytes = w->soft.value_nbytes;
@@ -324,7 +324,7 @@ static NOT_INLINED void count_tile(work *w, size_t first, const uint64_t *erased
     softqam_count_tile(&tile, &w->counts);
 }
 
-/* Demodulates a tile of layers that are demapped in pairs, first those that are not, and counts it. */
+/* Demodulates a tile of layers that are demapped jointly, first those that are not, and counts it. */
 static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
 {
     uint64_t erased[JOINT_SYMBOLS / 64 + 2] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a segment whose layers are demapped in pairs, on its way to the loops of joint_loops.h. */
+/* A part of a segment whose layers are demapped jointly, on its way to the loops of joint_loops.h. */
 #ifndef SOFTQAM_CPU_JOINT_H
 #define SOFTQAM_CPU_JOINT_H
 
@@ -23,7 +23,7 @@ typedef struct softqam_joint_memory {
     unsigned char out[JOINT_GATHERED_SYMBOLS * MAX_SYMBOL_BITS * sizeof(float)];
 } softqam_joint_memory;
 
-/* The layers of a segment that are demapped in pairs. */
+/* The layers of a segment that are demapped jointly. */
 typedef struct softqam_joint {
     const softqam_params *params;
     const softqam_cpu_loops *loops;
@@ -49,7 +49,7 @@ void softqam_joint_open(softqam_joint *joint, const softqam_params *params, cons
 
 /* Demaps to->n_symbols symbols, whole resource elements, from the part's symbol `first` on, to to->out; at most
  * JOINT_GATHERED_SYMBOLS unless the part is direct. LLRs of layers that are demapped one by one are there already.
- * `erased` is NULL or a bit for each symbol; it sets those of erasures in pairs. */
+ * `erased` is NULL or a bit for each symbol; it sets those of erasures among the other layers. */
 void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *memory, size_t first,
                               const softqam_loop_call *to, uint64_t *erased);
 

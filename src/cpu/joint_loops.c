@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The vector loops of layers that are demapped in pairs: CMakeLists.txt compiles this for each instruction set (simd.h)
+/* The vector loops of layers that are demapped jointly: CMakeLists.txt compiles this for each instruction set (simd.h)
  * and each AXIS_BITS of the wanted layer but 0. A register holds a value for each of LANES symbols.
  *
  * A loop takes some symbols at a time: joint_batch(), the same for all formats, computes their metrics and weights, and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interface of the loops that demap layers in pairs. They work on the calling thread, on floats at any address, as
+/* The interface of the loops that demap layers jointly. They work on the calling thread, on floats at any address, as
  * those of loops.h do. All inputs lie in the order of the symbols in the codeword. */
 #ifndef SOFTQAM_CPU_JOINT_LOOPS_H
 #define SOFTQAM_CPU_JOINT_LOOPS_H

@@ -129,7 +129,7 @@ static inline void llr_loop(int m, softqam_output_format format, const softqam_l
     }
 }
 
-/* Layers that are demapped in pairs. */
+/* Layers that are demapped jointly. */
 
 static inline joint_element element_at(const softqam_joint_call *call, size_t k)
 {

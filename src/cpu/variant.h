@@ -19,7 +19,7 @@ typedef struct softqam_cpu_variant {
     softqam_soft_add *const *add;                        /* by output format; NULL: the portable ones */
     const softqam_gold_loops *gold;
     const softqam_count_loops *count;
-    size_t min_joint_symbols; /* the fewest that a loop of layers in pairs takes */
+    size_t min_joint_symbols; /* the fewest that a loop of joint demapping takes */
     bool flushes_subnormals;
     size_t short_symbols; /* some 10 us of work: less is not worth waking a thread */
 } softqam_cpu_variant;

@@ -148,7 +148,7 @@ static uint64_t demodulate_as_0_4(softqam_output_format format)
     return harness_hash(soft, sizeof soft);
 }
 
-/* Does the same with the fields that took reserved bytes: layers demapped in pairs, statistics, buffers that are longer
+/* Does the same with the fields that took reserved bytes: layers demapped jointly, statistics, buffers that are longer
  * than N_cb. */
 static uint64_t demodulate_as_1_0(softqam_output_format format)
 {

@@ -59,7 +59,7 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
                   softqam_input_format input);
 void trial_add(trial *self, harness_random *random, const trial_choice *choice);
 /* Makes one call for the codewords of all targets, and again for those that follow them; if `splits`, perhaps several
- * calls. Fails where a byte is wrong on any context, in the outputs, beside them, in the inputs, in the descriptors or
+ * calls. Fails if a byte is wrong on any context, in the outputs, beside them, in the inputs, in the descriptors or
  * in statistics. Ends the trial. Returns how many codewords there were. */
 size_t trial_run(trial *self, harness_random *random, bool splits);
 
@@ -80,7 +80,7 @@ void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_sy
 typedef struct trial_codeword {
     softqam_segment whole; /* all of its symbols; its codeword lacks the pointers */
     unsigned n_layers, Q_m;
-    bool is_joint;      /* some layers are demapped in pairs */
+    bool is_joint;      /* some layers are demapped jointly */
     unsigned pairs;     /* bit j: layers 2 j and 2 j + 1 are */
     unsigned n_sources; /* layers that are read: all, and perhaps the last one's partner */
     llr_memory symbols, noise, gains, cross;

@@ -42,7 +42,7 @@ static uint64_t choose_position(harness_random *random, unsigned Q_m, unsigned n
                        : (uint64_t)harness_random_u32(random) * n_layers;
 }
 
-/* Chooses which layers are demapped in pairs. The pointers to their cross gains are set later. */
+/* Chooses which layers are demapped jointly. The pointers to their cross gains are set later. */
 static void choose_pairs(harness_random *random, const softqam_demodulator_config *config, const trial_choice *choice,
                          trial_codeword *self)
 {

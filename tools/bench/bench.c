@@ -70,7 +70,7 @@ static const struct option_row rows[] = {
          "           layers in arrays of their own, over as many symbols in one layer\n"
          "  calls    an OFDM symbol or less; CUDA: from launch to synchronisation\n"
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
-         "  joint    two layers at once, from a matched filter; CUDA: to soft buffers too\n"
+         "  joint    two layers jointly, from a matched filter; CUDA: to soft buffers too\n"
          "  formats  CPU: all inputs and outputs, a slot and large\n"
          "  host     CUDA: from host memory, pinned and pageable, beside all CPU threads"),
     OPTION_TEXT("Exit status:"),
