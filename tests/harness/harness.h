@@ -57,22 +57,22 @@
 
 void harness_register(struct CMUnitTest test);
 
-/* Before main(), of a program all of whose tests need CUDA: where it cannot be had the program ends with
- * HARNESS_SKIPPED and one line, or with a failure where SOFTQAM_REQUIRE_GPU=1 says that it must; as with
- * SOFTQAM_TEST_BACKEND=cuda. */
+/* Called before main() by a program all of whose tests need CUDA. If CUDA cannot be used the program ends with
+ * HARNESS_SKIPPED and one line or, with SOFTQAM_REQUIRE_GPU=1, with a failure. SOFTQAM_TEST_BACKEND=cuda does the same.
+ */
 void harness_require_cuda(void);
 
-/* The backend that SOFTQAM_TEST_BACKEND names: cpu unless told otherwise. Any other name ends the program. */
+/* The backend that SOFTQAM_TEST_BACKEND names, by default cpu. Any other name ends the program. */
 softqam_backend harness_backend(void);
 
-/* The modulation whose LLRs are tested, as SOFTQAM_TEST_MODULATION names it, in the words of softqam-demod: 256qam
- * unless told otherwise. Any other name ends the program. Soft bits are 256QAM's alone. A test may set another one,
+/* The modulation whose LLRs are tested, as SOFTQAM_TEST_MODULATION names it, in the words of softqam-demod; by default
+ * 256qam. Any other name ends the program. Soft bits are 256QAM's alone. A test may set another one,
  * whose levels and boundaries symbols are then close to. */
 softqam_modulation harness_modulation(void);
 void harness_set_modulation(softqam_modulation of);
 size_t harness_symbol_bits(void);
 
-/* True where a demodulator of the CUDA backend can be made. */
+/* True if a demodulator of the CUDA backend can be made. */
 bool harness_cuda_is_usable(void);
 
 /* NVIDIA's compute-sanitizer, one of whose libraries is then in the process, makes some launches wait for the kernel
@@ -190,7 +190,7 @@ harness_setup harness_default_setup(void);
  */
 harness_setup harness_format_setup(softqam_output_format format, softqam_noise noise);
 
-/* The library's calls where a failure of theirs is the test's. */
+/* Calls of the library whose failure fails the test. */
 softqam_context *harness_create_context(const harness_setup *setup);
 /* A demodulator, on a context of its own that ends with it unless the setup has one. */
 softqam_demodulator *harness_create(const harness_setup *setup);

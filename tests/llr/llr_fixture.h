@@ -42,7 +42,7 @@ typedef struct llr_setting {
 
 llr_setting llr_setting_of(const softqam_demodulator_config *config, const softqam_segment *segment);
 
-/* Writes what the portable loop makes of a segment's symbols as one plain call, in symbol order; where CUDA is tested,
+/* Writes what the portable loop makes of a segment's symbols as one plain call, in symbol order; if CUDA is tested,
  * what the CPU's fastest loop makes of them. The references must agree with the portable loop: on every symbol of a
  * short call, on one in llr_reference_stride of a long one. */
 void llr_expect(const softqam_demodulator_config *config, const softqam_segment *segment, uint8_t *values);
