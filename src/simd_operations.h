@@ -172,11 +172,11 @@ SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 byt
 /* Stores of LLRs, to any address. A register holds one bit of the axis, I and Q alternating; memory gets a symbol's
  * LLRs together. */
 
-/* s8: pairs, which are two symbols' LLRs (cpu/llr_stores.h), of an iteration of QPSK, 16QAM, 64QAM or 1024QAM. The
- * first two have one register, in each quad a pair of the first LANES / 2 symbols and one of the others; then a
- * register has the pairs of the first symbols, a second one those of the others. 1024QAM's third has the last 4
+/* s8: doublets, which are two symbols' LLRs (cpu/llr_stores.h), of an iteration of QPSK, 16QAM, 64QAM or 1024QAM. The
+ * first two have one register, in each quad a doublet of the first LANES / 2 symbols and one of the others; then a
+ * register has the doublets of the first symbols, a second one those of the others. 1024QAM's third has the last 4
  * bytes of each. */
-SIMD_OPERATION(void, vec_store_pairs, (int m, void *to, const vec_bytes pairs[3], const unsigned char *flips))
+SIMD_OPERATION(void, vec_store_doublets, (int m, void *to, const vec_bytes doublets[3], const unsigned char *flips))
 /* f16, or the lower 16 bits of sums: an iteration's two registers; one register of 256QAM; BPSK's LANES. */
 SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))
 SIMD_OPERATION(void, vec_store_256qam_16, (bool sums, void *to, const vec_f32 llrs[]))

@@ -19,7 +19,7 @@ typedef struct llr_destination {
 
 /* s8. An iteration's LLRs are rounded sums in registers of components, one for each bit of the axis. They are packed to
  * words, then to bytes, two registers to one. A quad has two symbols' components, I and Q alternating; the LLRs of
- * these two symbols, 4 M bytes, are a pair.
+ * these two symbols, 4 M bytes, are a doublet.
  *
  * A byte order says for each byte of a quad which packed byte goes there, NONE for none. Packing puts the four
  * components of the first register's quad into bytes 0 to 3, those of the second, third and fourth register into bytes
@@ -27,15 +27,15 @@ typedef struct llr_destination {
 typedef uint8_t byte_order[16];
 enum { NONE = 0x80 };
 
-/* Takes a's pair, then b's, from a0 a1 b0 b1. (QPSK's a0 b0 are in order.) */
+/* Takes a's doublet, then b's, from a0 a1 b0 b1. (QPSK's a0 b0 are in order.) */
 static const byte_order order_16qam = {0, 1, 4, 5, 2, 3, 6, 7, 8, 9, 12, 13, 10, 11, 14, 15};
-/* The first takes a's pair from a0 a1 a2 b2, the second b's from b0 b1 a2 b2. */
+/* The first takes a's doublet from a0 a1 a2 b2, the second b's from b0 b1 a2 b2. */
 static const byte_order order_64qam_a = {0, 1, 4, 5, 8, 9, 2, 3, 6, 7, 10, 11, NONE, NONE, NONE, NONE};
 static const byte_order order_64qam_b = {0, 1, 4, 5, 12, 13, 2, 3, 6, 7, 14, 15, NONE, NONE, NONE, NONE};
-/* Takes a's pair from a0 a1 a2 a3. */
+/* Takes a's doublet from a0 a1 a2 a3. */
 static const byte_order order_256qam = {0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15};
-/* The first takes from a0 a1 a2 a3 the first 16 bytes of a's pair but for the first symbol's fifth bit, which comes
- * from a4 b4 a3 b3; the last takes from these the last 4 bytes of a's pair and of b's. */
+/* The first takes from a0 a1 a2 a3 the first 16 bytes of a's doublet but for the first symbol's fifth bit, which comes
+ * from a4 b4 a3 b3; the last takes from these the last 4 bytes of a's doublet and of b's. */
 static const byte_order order_1024qam = {0, 1, 4, 5, 8, 9, 12, 13, NONE, NONE, 2, 3, 6, 7, 10, 11};
 static const byte_order order_1024qam_fifth_a = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,
                                                  0,    1,    NONE, NONE, NONE, NONE, NONE, NONE};
@@ -117,28 +117,28 @@ VEC vec_bytes in_order(vec_bytes packed, const byte_order order)
     return vec_shuffle_bytes(packed, vec_splat_bytes(order));
 }
 
-/* Makes the pairs of an iteration's two registers, as vec_store_pairs() takes them. */
-VEC void make_pairs(const llr_constants *constants, const vec_f32 a[], const vec_f32 b[], vec_bytes pairs[3])
+/* Makes the doublets of an iteration's two registers, as vec_store_doublets() takes them. */
+VEC void make_doublets(const llr_constants *constants, const vec_f32 a[], const vec_f32 b[], vec_bytes doublets[3])
 {
     const int k = M > 1 ? 1 : 0, last = M - 1, second_last = M > 1 ? M - 2 : 0;
     const vec_bytes a01 = words_of(constants, a[0], a[k]), b01 = words_of(constants, b[0], b[k]);
     if (M == 1) {
         const vec_bytes words = words_of(constants, a[0], b[0]);
-        pairs[0] = bytes_of(constants, words, words);
+        doublets[0] = bytes_of(constants, words, words);
     } else if (M == 2) {
-        pairs[0] = in_order(bytes_of(constants, a01, b01), order_16qam);
+        doublets[0] = in_order(bytes_of(constants, a01, b01), order_16qam);
     } else if (M == 3) {
         const vec_bytes words = words_of(constants, a[last], b[last]);
-        pairs[0] = in_order(bytes_of(constants, a01, words), order_64qam_a);
-        pairs[1] = in_order(bytes_of(constants, b01, words), order_64qam_b);
+        doublets[0] = in_order(bytes_of(constants, a01, words), order_64qam_a);
+        doublets[1] = in_order(bytes_of(constants, b01, words), order_64qam_b);
     } else {
         const vec_bytes of_a = bytes_of(constants, a01, words_of(constants, a[M / 2], a[second_last]));
         const vec_bytes of_b = bytes_of(constants, b01, words_of(constants, b[M / 2], b[second_last]));
         const vec_bytes ends = bytes_of(constants, words_of(constants, a[last], b[last]),
                                         words_of(constants, a[second_last], b[second_last]));
-        pairs[0] = vec_or(in_order(of_a, order_1024qam), in_order(ends, order_1024qam_fifth_a));
-        pairs[1] = vec_or(in_order(of_b, order_1024qam), in_order(ends, order_1024qam_fifth_b));
-        pairs[2] = in_order(ends, order_1024qam_ends);
+        doublets[0] = vec_or(in_order(of_a, order_1024qam), in_order(ends, order_1024qam_fifth_a));
+        doublets[1] = vec_or(in_order(of_b, order_1024qam), in_order(ends, order_1024qam_fifth_b));
+        doublets[2] = in_order(ends, order_1024qam_ends);
     }
 }
 
@@ -164,13 +164,13 @@ VEC void store_alone(llr_kind kind, const llr_constants *constants, llr_destinat
 VEC void store_both(llr_kind kind, const llr_constants *constants, llr_destination to, const llr_registers *a,
                     const llr_registers *b)
 {
-    vec_bytes pairs[3];
+    vec_bytes doublets[3];
     if (kind.output != SOFTQAM_OUTPUT_S8) {
         vec_store_both_16(kind.output == SOFTQAM_OUTPUT_S16, M, to.out, a->bits, b->bits);
         return;
     }
-    make_pairs(constants, a->bits, b->bits, pairs);
-    vec_store_pairs(M, to.out, pairs, to.flips);
+    make_doublets(constants, a->bits, b->bits, doublets);
+    vec_store_doublets(M, to.out, doublets, to.flips);
 }
 
 /* Returns where plane k begins. */

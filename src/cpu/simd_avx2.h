@@ -273,21 +273,21 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
                           _mm256_set1_epi64x((long long)0x8040201008040201));
 }
 
-VEC void store_pairs_of_12(unsigned char *out, const vec_bytes pairs[], const unsigned char *flips)
+VEC void store_doublets_of_12(unsigned char *out, const vec_bytes doublets[], const unsigned char *flips)
 {
-    const __m256i a = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
-    const __m256i b = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
+    const __m256i a = _mm256_permutevar8x32_epi32(doublets[0], _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(doublets[1], _mm256_setr_epi32(2, 4, 5, 6, 0, 0, 0, 1));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(a, b, 0xc0), flips));
     vec_store_half(out + 32, _mm256_castsi256_si128(vec_flip_in_order(b, flips_after(flips, 32))));
 }
 
-VEC void store_pairs_of_20(unsigned char *out, const vec_bytes pairs[], const unsigned char *flips)
+VEC void store_doublets_of_20(unsigned char *out, const vec_bytes doublets[], const unsigned char *flips)
 {
-    const __m256i end = _mm256_permutevar8x32_epi32(pairs[2], _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
-    const __m256i first = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
-    const __m256i a = _mm256_permutevar8x32_epi32(pairs[0], _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
-    const __m256i b = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
-    const __m256i last = _mm256_permutevar8x32_epi32(pairs[1], _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
+    const __m256i end = _mm256_permutevar8x32_epi32(doublets[2], _mm256_setr_epi32(0, 4, 0, 5, 0, 0, 1, 0));
+    const __m256i first = _mm256_permutevar8x32_epi32(doublets[0], _mm256_setr_epi32(0, 1, 2, 3, 0, 4, 5, 6));
+    const __m256i a = _mm256_permutevar8x32_epi32(doublets[0], _mm256_setr_epi32(7, 0, 0, 0, 0, 0, 0, 0));
+    const __m256i b = _mm256_permutevar8x32_epi32(doublets[1], _mm256_setr_epi32(0, 0, 0, 1, 2, 3, 0, 4));
+    const __m256i last = _mm256_permutevar8x32_epi32(doublets[1], _mm256_setr_epi32(5, 6, 7, 0, 0, 0, 0, 0));
     const __m256i middle = _mm256_blend_epi32(_mm256_blend_epi32(a, b, 0xbc), end, 0x42);
     const __m256i rest = vec_flip_in_order(_mm256_blend_epi32(last, end, 0x08), flips_after(flips, 64));
     vec_store(out, vec_flip_in_order(_mm256_blend_epi32(first, end, 0x10), flips));
@@ -295,19 +295,20 @@ VEC void store_pairs_of_20(unsigned char *out, const vec_bytes pairs[], const un
     vec_store_half(out + 64, _mm256_castsi256_si128(rest));
 }
 
-VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
+VEC void vec_store_doublets(int m, void *to, const vec_bytes doublets[3], const unsigned char *flips)
 {
-    const __m128i first = _mm256_castsi256_si128(pairs[0]);
+    const __m128i first = _mm256_castsi256_si128(doublets[0]);
     if (m == 1)
         vec_store_half(
-            to, _mm256_castsi256_si128(vec_flip_in_order(
-                    _mm256_castsi128_si256(_mm_unpacklo_epi32(first, _mm256_extracti128_si256(pairs[0], 1))), flips)));
+            to,
+            _mm256_castsi256_si128(vec_flip_in_order(
+                _mm256_castsi128_si256(_mm_unpacklo_epi32(first, _mm256_extracti128_si256(doublets[0], 1))), flips)));
     else if (m == 2)
-        vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(pairs[0], _MM_SHUFFLE(3, 1, 2, 0)), flips));
+        vec_store(to, vec_flip_in_order(_mm256_permute4x64_epi64(doublets[0], _MM_SHUFFLE(3, 1, 2, 0)), flips));
     else if (m == 3)
-        store_pairs_of_12(to, pairs, flips);
+        store_doublets_of_12(to, doublets, flips);
     else
-        store_pairs_of_20(to, pairs, flips);
+        store_doublets_of_20(to, doublets, flips);
 }
 
 /* Returns 128 bits of each quad's two symbols, beginning with pair number n: bit n % m of the first symbol, or of the

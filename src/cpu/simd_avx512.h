@@ -249,21 +249,21 @@ VEC vec_lanes_u32 remainder_of(vec_lanes_u32 a, uint32_t b) { return a - b * quo
 /* Returns the numbers of the 32 bits of memory's r-th register. */
 VEC vec_lanes_u32 memory_numbers(int r) { return vec_lane_numbers() + 16 * (uint32_t)r; }
 
-/* Returns the origin of pairs of s8, n dwords each; a quad has one of a, then one of b. */
-VEC origin pairs_in_quads(uint32_t n, int r)
+/* Returns the origin of doublets of s8, n dwords each; a quad has one of a, then one of b. */
+VEC origin doublets_in_quads(uint32_t n, int r)
 {
-    const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n);
-    return (origin){0 * q, pair % 4 * 4 + pair / 4 * n + remainder_of(q, n)};
+    const vec_lanes_u32 q = memory_numbers(r), doublet = quotient(q, n);
+    return (origin){0 * q, doublet % 4 * 4 + doublet / 4 * n + remainder_of(q, n)};
 }
 
 /* Returns their origin if a's are in one register and b's in another; the fifth dwords lie in a third register's quads,
  * a's, then b's. */
-VEC origin pairs_in_registers(uint32_t n, int r)
+VEC origin doublets_in_registers(uint32_t n, int r)
 {
-    const vec_lanes_u32 q = memory_numbers(r), pair = quotient(q, n), dword = remainder_of(q, n);
+    const vec_lanes_u32 q = memory_numbers(r), doublet = quotient(q, n), dword = remainder_of(q, n);
     const vec_lanes_u32 is_fifth = (vec_lanes_u32)(dword == 4);
-    const vec_lanes_u32 from = pair / 4, place = pair % 4 * 4 + dword;
-    return (origin){(is_fifth & 2) | (~is_fifth & from), (is_fifth & (pair % 4 * 4 + from)) | (~is_fifth & place)};
+    const vec_lanes_u32 from = doublet / 4, place = doublet % 4 * 4 + dword;
+    return (origin){(is_fifth & 2) | (~is_fifth & from), (is_fifth & (doublet % 4 * 4 + from)) | (~is_fifth & place)};
 }
 
 /* Returns the origin of pairs of binary16, by bit: those of bits 0 and 1 of a, and so on, then those of b, and those of
@@ -314,14 +314,15 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
 
-/* Stores pairs: memory's first 4 m dwords are of a's, the others of b's. */
-VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
+/* Stores doublets: memory's first 4 m dwords are of a's, the others of b's. */
+VEC void vec_store_doublets(int m, void *to, const vec_bytes doublets[3], const unsigned char *flips)
 {
     VEC_UNROLL
     for (int r = 0; 2 * r < m; r++) {
         const unsigned of_a = 4 * r<m, of_b = 4 * r + 4> m, which = m < 3 ? 1 : of_a | of_b << 1 | (m == 5) << 2;
-        const origin origins = m < 3 ? pairs_in_quads((uint32_t)m, r) : pairs_in_registers((uint32_t)m, r);
-        const vec_bytes bytes = vec_flip_in_order(gathered_dwords(origins, pairs, which), flips_after(flips, 64 * r));
+        const origin origins = m < 3 ? doublets_in_quads((uint32_t)m, r) : doublets_in_registers((uint32_t)m, r);
+        const vec_bytes bytes =
+            vec_flip_in_order(gathered_dwords(origins, doublets, which), flips_after(flips, 64 * r));
         if (2 * r + 2 <= m)
             vec_store((unsigned char *)to + 64 * r, bytes);
         else

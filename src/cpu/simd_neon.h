@@ -243,17 +243,17 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return flips ? flip_16(a, (uint32_t)load_bits(flips)) : a;
 }
 
-VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsigned char *flips)
+VEC void vec_store_doublets(int m, void *to, const vec_bytes doublets[3], const unsigned char *flips)
 {
     const uint64_t bits = flips ? load_bits(flips) : 0;
     unsigned char *out = to;
     if (m == 1)
-        vst1_u8(to, vget_low_u8(vec_flip_in_order(pairs[0], flips)));
+        vst1_u8(to, vget_low_u8(vec_flip_in_order(doublets[0], flips)));
     else if (m == 2)
-        vec_store(to, vec_flip_in_order(pairs[0], flips));
+        vec_store(to, vec_flip_in_order(doublets[0], flips));
     VEC_UNROLL
     for (int k = 0; m > 2 && k < 2; k++) {
-        const vec_bytes of_k = flips ? flip_16(pairs[k], (uint32_t)(bits >> 4 * m * k)) : pairs[k];
+        const vec_bytes of_k = flips ? flip_16(doublets[k], (uint32_t)(bits >> 4 * m * k)) : doublets[k];
         if (m == 5) {
             vec_store(out + 20 * k, of_k);
         } else {
@@ -264,7 +264,7 @@ VEC void vec_store_pairs(int m, void *to, const vec_bytes pairs[3], const unsign
     if (m < 5)
         return;
     const uint32_t of_ends = (uint32_t)(bits >> 16 & 0xf) | (uint32_t)(bits >> 32 & 0xf0);
-    const vec_bytes ends = flips ? flip_16(pairs[2], of_ends) : pairs[2];
+    const vec_bytes ends = flips ? flip_16(doublets[2], of_ends) : doublets[2];
     STORE_DWORD(out + 16, (vec_u32)ends, 0);
     STORE_DWORD(out + 36, (vec_u32)ends, 1);
 }
