@@ -29,7 +29,7 @@ typedef struct softqam_levels {
     uint8_t axis_bits;
 } softqam_levels;
 
-static_assert(MAX_AXIS_BITS == 5, "give the modulation its least level");
+static_assert(MAX_AXIS_BITS == 5, "Give the modulation its least level");
 HOST_AND_DEVICE static inline softqam_levels softqam_levels_of(int axis_bits, float row_scale, float last_row)
 {
     const float least = axis_bits <= 1   ? 0x1.6a09e6p-1f /* 1/sqrt(2), 1/sqrt(10), 1/sqrt(42), .. */

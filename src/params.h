@@ -78,7 +78,8 @@ const softqam_output_traits *softqam_output_traits_of(softqam_output_format form
 const char *softqam_modulation_name(softqam_modulation modulation);
 
 /* From QPSK on each modulation has one more bit an axis. */
-static_assert(MAX_AXIS_BITS == N_MODULATIONS - (int)SOFTQAM_MODULATION_QPSK + 1, "tables, loops and kernels for each");
+static_assert(MAX_AXIS_BITS == N_MODULATIONS - (int)SOFTQAM_MODULATION_QPSK + 1,
+              "A new modulation: raise MAX_AXIS_BITS; further assertions say where it needs tables, loops and kernels");
 
 /* Says how a metric becomes an LLR in the output format. Plain data, for kernels too. */
 typedef struct softqam_llr_rules {

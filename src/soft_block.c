@@ -19,7 +19,7 @@ void softqam_soft_block_open(softqam_soft_block *block, const softqam_placement 
     block->add = add;
 }
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "filler_bits() knows each");
+_Static_assert(N_OUTPUT_FORMATS == 5, "Give the format its case in filler_bits()");
 
 /* Returns a filler in the output format. */
 static uint32_t filler_bits(softqam_output_format format, float value)

@@ -32,7 +32,7 @@ DEFINE_ADD(add_f16, memory_f16, widen_half, vec_to_f16)
 DEFINE_ADD(add_f32, memory_f32, (float), (float))
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "each but u8 has a loop");
+_Static_assert(N_OUTPUT_FORMATS == 5, "Give the format its DEFINE_ADD, and list it below");
 
 softqam_soft_add *softqam_soft_add_of(softqam_output_format format)
 {

@@ -112,7 +112,7 @@ DEFINE_ADD(add_s16, SOFTQAM_OUTPUT_S16, int16_t)
 DEFINE_ADD(add_f16, SOFTQAM_OUTPUT_F16, uint16_t)
 DEFINE_ADD(add_f32, SOFTQAM_OUTPUT_F32, float)
 
-_Static_assert(N_OUTPUT_FORMATS == 5, "a loop for each but u8");
+_Static_assert(N_OUTPUT_FORMATS == 5, "Give the format its DEFINE_ADD, and list it below");
 softqam_soft_add *const SIMD_NAME(softqam_add_loops)[N_OUTPUT_FORMATS] = {[SOFTQAM_OUTPUT_S8] = add_s8,
                                                                           [SOFTQAM_OUTPUT_S16] = add_s16,
                                                                           [SOFTQAM_OUTPUT_F16] = add_f16,

@@ -161,7 +161,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
     gathers[__builtin_ctzl(nbytes)](from, n_sources, stride_nbytes, n, to);
 }
 
-_Static_assert(N_INPUT_FORMATS == 4, "a loop for each");
+_Static_assert(N_INPUT_FORMATS == 4, "Give the format its DEFINE_CONVERT, and list it below");
 const softqam_input_loops SIMD_NAME(softqam_input_loops) = {
     .convert = {[SOFTQAM_INPUT_CF32] = convert_cf32,
                 [SOFTQAM_INPUT_CS16] = convert_cs16,

@@ -200,7 +200,9 @@ VEC void load_llr_constants(llr_constants *constants, llr_kind kind, const softq
 
 /* DEFINE_LOOPS(DEFINE) makes a loop for each format but u8 and each layout by DEFINE(format, name, output, layout);
  * ALL_LOOPS lists them. BPSK has one bit: nothing to de-interleave. */
-_Static_assert(N_OUTPUT_FORMATS == 5 && SOFTQAM_LLR_LAYOUTS == 3, "loops for each format but u8, for each layout");
+_Static_assert(
+    N_OUTPUT_FORMATS == 5 && SOFTQAM_LLR_LAYOUTS == 3,
+    "Give a format its lines in DEFINE_LOOPS and ALL_LOOPS, a layout its lines in DEFINE_LAYOUTS and ALL_LAYOUTS");
 #if AXIS_BITS == 0
 #define DEFINE_PLANES(DEFINE, format, output)
 #define PLANES_OF(format)

@@ -30,7 +30,7 @@ typedef struct portable_output {
 ALWAYS_INLINED void store_llr(softqam_output_format format, float metric, float weight, float limit, unsigned char *to)
 {
     const vec_mask valid = vec_is_finite(weight);
-    _Static_assert(N_OUTPUT_FORMATS == 5, "each format but u8");
+    _Static_assert(N_OUTPUT_FORMATS == 5, "Give the format its case in store_llr()");
     if (softqam_is_in_steps(format)) {
         const float sum = llr_rounded(metric, weight, ROUNDING_CONSTANT - limit, ROUNDING_CONSTANT + limit);
         const uint32_t steps = vec_bits(vec_keep(valid, sum)); /* in its lowest bytes */
@@ -250,7 +250,8 @@ typedef softqam_loop_call softqam_llr_call;
                                                  [SOFTQAM_OUTPUT_F16] = ALL_LAYOUTS(name##_f16),                       \
                                                  [SOFTQAM_OUTPUT_F32] = ALL_LAYOUTS(name##_f32)}};
 
-_Static_assert(SOFTQAM_LLR_LAYOUTS == 3 && N_OUTPUT_FORMATS == 5, "loops for each, but for u8");
+_Static_assert(SOFTQAM_LLR_LAYOUTS == 3 && N_OUTPUT_FORMATS == 5,
+               "Give a layout its name in ALL_LAYOUTS, a format its loop in DEFINE_MODULATION");
 DEFINE_MODULATION(llr, bpsk, 0)
 DEFINE_MODULATION(llr, qpsk, 1)
 DEFINE_MODULATION(llr, qam16, 2)
@@ -274,7 +275,7 @@ static const softqam_input_loops input_loops = {
 
 bool softqam_runs_everywhere(void) { return true; }
 
-_Static_assert(MAX_AXIS_BITS == 5, "every modulation has portable loops");
+_Static_assert(MAX_AXIS_BITS == 5, "Give the modulation its DEFINE_MODULATION, and list it below");
 const softqam_cpu_variant softqam_cpu_portable = {
     .name = "portable",
     .runs_here = softqam_runs_everywhere,
