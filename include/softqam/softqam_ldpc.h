@@ -65,7 +65,7 @@ typedef struct softqam_codeword {
      *  holds; for f16 below 65520, and rounded. */
     float filler_value;
     uint32_t combine; /**< 0: new data. 1: a retransmission. */
-    /** New data writes zeros and fillers at positions below n_fill only, LLRs at all. More than n_cb, such as the
+    /** New data writes zeros and fillers only at positions below n_fill, LLRs at any. More than n_cb, such as the
      *  decoder's N, also zeroes what an earlier transport block left. 0: n_cb. Must be 0 with combine 1. */
     uint32_t n_fill;
     uint32_t reserved_word; /**< 0 */
@@ -80,7 +80,7 @@ typedef struct softqam_codeword {
  * @param n_layers         N_L
  * @param r                the code block, 0 to n_code_blocks - 1
  * @param first_bit        receives the number of its first bit in the codeword; if it is not transmitted, that of the
- *                         next one that is
+ *                         next one that is, or codeword->n_bits
  * @param n_bits           receives E_r; 0 if not transmitted
  * @return a status
  */
