@@ -328,12 +328,12 @@ static NOT_INLINED void count_tile(work *w, size_t first, const uint64_t *erased
 static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
 {
     uint64_t erased[JOINT_SYMBOLS / 64 + 2] = {0};
-    if (w->joint.layers[0] != 0) {
+    if (w->joint.layers_by_partner[0] != 0) {
         w->call.components = load_symbols(w, first, n);
         load_noise(w, first, n);
         call_loop(w->loops, &w->segment.placement, &w->call);
         if (w->statistics)
-            softqam_find_erasures(&w->call, w->joint.layers[0], w->joint.n_layers, erased);
+            softqam_find_erasures(&w->call, w->joint.layers_by_partner[0], w->joint.n_layers, erased);
     }
     softqam_joint_demodulate(&w->joint, &w->scratch->joint, first, &w->call, w->statistics ? erased : NULL);
     if (w->statistics)

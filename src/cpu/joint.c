@@ -26,12 +26,12 @@ static void resolve_partners(softqam_joint *joint, const softqam_segment *from)
 /* Finds which layers have partners of which modulation. */
 static void sort_layers(softqam_joint *joint, const softqam_segment *from)
 {
-    memset(joint->layers, 0, sizeof joint->layers);
+    memset(joint->layers_by_partner, 0, sizeof joint->layers_by_partner);
     for (unsigned k = 0; k < joint->n_layers; k++) {
         const bool has_own_modulation = (k ^ 1) >= joint->n_layers && from->partner_modulation;
         const softqam_modulation partner = has_own_modulation ? from->partner_modulation : joint->modulation;
         const int axis_bits = from->cross_gain[k / 2] ? softqam_axis_bits(partner) : 0;
-        joint->layers[axis_bits] |= (uint8_t)(1u << k);
+        joint->layers_by_partner[axis_bits] |= (uint8_t)(1u << k);
     }
 }
 
@@ -222,7 +222,7 @@ void softqam_joint_demodulate(const softqam_joint *joint, softqam_joint_memory *
     for (size_t k = 0; k < MAX_SYMBOL_BITS; k++)
         planes[k] = (ptrdiff_t)(k * plane_nbytes);
     for (int partner = 1; partner <= MAX_AXIS_BITS; partner++) {
-        const unsigned layers = joint->layers[partner];
+        const unsigned layers = joint->layers_by_partner[partner];
         const bool is_copied = layers != all || n < min_symbols;
         if (layers == 0)
             continue;

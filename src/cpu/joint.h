@@ -40,7 +40,7 @@ typedef struct softqam_joint {
     bool is_direct; /* loops take all inputs where they lie */
     /* By bits of an axis of the partner's modulation: bit k says that layer k has such a partner. Index 0: the layers
      * that are demapped one by one. */
-    uint8_t layers[MAX_AXIS_BITS + 1];
+    uint8_t layers_by_partner[MAX_AXIS_BITS + 1];
 } softqam_joint;
 
 /* Opens the part of a segment that begins at symbol `first`, the first one of a resource element. */

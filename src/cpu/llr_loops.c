@@ -336,8 +336,8 @@ VEC batch_ranges fast_batch(llr_kind kind, const llr_constants *constants, llr_p
     return llr_batch(kind, constants, position, n_symbols);
 }
 
-/* Does so if iterations are short: a loop for each frequent kind of noise, because a branch in each iteration would
- * cost up to 20 %. */
+/* Computes a batch on the fast path if iterations are short: by a loop for each frequent kind of noise, because a
+ * branch in each iteration would cost up to 20 %. */
 VEC batch_ranges short_batch(llr_kind kind, const llr_constants *constants, llr_position position, size_t n_symbols)
 {
     kind.noise = constants->noise_kind;
@@ -377,7 +377,7 @@ VEC void exact_batch(softqam_output_format output, softqam_llr_layout layout, co
         return;
     }
     if (output == SOFTQAM_OUTPUT_S8 || M == 0)
-        kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
+        kind.layout = SOFTQAM_LLRS_DESCRAMBLED; /* likewise; in order there is no sequence */
     llr_batch(kind, &constants, position, n_symbols);
 }
 
@@ -494,7 +494,7 @@ VEC bool demodulate_few(llr_kind kind, const softqam_loop_call *call)
         ranges = few_llrs(kind, &constants, position);
     } else {
         if (kind.output == SOFTQAM_OUTPUT_S8 || M == 0)
-            kind.layout = SOFTQAM_LLRS_DESCRAMBLED;
+            kind.layout = SOFTQAM_LLRS_DESCRAMBLED; /* likewise; in order there is no sequence */
         ranges = few_llrs(kind, &constants, position);
     }
     if (verdict_of(kind, &constants, call, &ranges, &position, call->n_symbols) != BATCH_IS_EXACT)

@@ -80,7 +80,8 @@ typedef enum batch_verdict {
     BATCH_IS_INEXACT
 } batch_verdict;
 
-/* Returns whether a batch is far within the range, as most are, by a few comparisons. */
+/* Returns whether a batch is far within the range, as most are, by a few comparisons. The first is whether bit 30 of
+ * the magnitudes is 0: components are below 2, or metrics, if they are tracked, below MAX_TRACKED_METRIC. */
 VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const batch_ranges *ranges)
 {
     const float max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;

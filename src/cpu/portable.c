@@ -231,7 +231,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
         memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + k / n_sources * stride * nbytes, nbytes);
 }
 
-typedef softqam_loop_call softqam_llr_call;
+typedef softqam_loop_call softqam_llr_call; /* the name that DEFINE_LOOP makes of llr */
 
 /* Define the loops of a modulation, of `kind` llr or joint. One serves all layouts of a format. */
 #define DEFINE_LOOP(kind, name, m, format)                                                                             \
