@@ -18,7 +18,9 @@ foreach(kind STATIC SHARED)
   target_link_libraries(${library} PRIVATE ${softqam_private_libraries})
   if(have_cuda)
     target_sources(${library} PRIVATE ${softqam_cuda_object})
-    add_dependencies(${library} softqam_cuda_object)
+    if(NOT CMAKE_GENERATOR MATCHES Ninja) # which goes by files: objects of programs need not wait for kernels
+      add_dependencies(${library} softqam_cuda_object)
+    endif()
   endif()
 endforeach()
 
