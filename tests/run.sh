@@ -67,15 +67,15 @@ built() {
 trap 'say_skips; jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
 # Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more. Kernels that no
-# GPU here runs are compiled fast, where nvcc can, and those of the release build to PTX alone: what makes a GPU's code of it is the same
-# for the oldest architecture.
+# GPU here runs are compiled fast, where nvcc can, and those of the release build in one file, their host code unoptimised, and to PTX
+# alone: what makes a GPU's code of it is the same for the oldest architecture, whose kernels are compiled file by file.
 cuda_flags=--no-compress
-architecture=90
+one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)
 if ! nvidia-smi -L >/dev/null 2>&1; then
-    architecture=90-virtual
+    one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90-virtual -DSOFTQAM_ONE_KERNEL_FILE=ON "-DCMAKE_CUDA_FLAGS_RELEASE=-O0 -DNDEBUG")
     [[ $(nvcc --help 2>&1) != *--Ofast-compile* ]] || cuda_flags+=" --Ofast-compile=max"
 fi
-one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=$architecture "-DCMAKE_CUDA_FLAGS=$cuda_flags")
+one_architecture+=("-DCMAKE_CUDA_FLAGS=$cuda_flags")
 
 quick() {
     build release "${one_architecture[@]}"
