@@ -31,10 +31,17 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
 
 /* A call is cut into parts for the threads. Each thread gets several, so that threads of unequal speed end together. A
  * part is short_symbols at least, or a thread would wake up too late for it, and MAX_PART_SYMBOLS at most, so that the
- * others do not wait long for the last one: 256QAM's take AVX-512 16 us. Parts are whole cache lines of an aligned
- * output, so that no two threads write to one line. A woken thread runs after 10 to 100 us (thread_pool.c); a call of
- * WORTH_THREADS_PARTS times short_symbols takes one thread about as long. */
-enum { MAX_PART_SYMBOLS = 16384, PARTS_PER_THREAD = 4, PART_MULTIPLE = 64, WORTH_THREADS_PARTS = 6 };
+ * others do not wait long for the last one: 256QAM's take AVX-512 16 us. But a thread goes through the segments before
+ * its part, which are MANY_SEGMENTS in as much time. Parts are whole cache lines of an aligned output, so that no two
+ * threads write to one line. A woken thread runs after 10 to 100 us (thread_pool.c); a call of WORTH_THREADS_PARTS
+ * times short_symbols takes one thread about as long. */
+enum {
+    MAX_PART_SYMBOLS = 16384,
+    MANY_SEGMENTS = 4096,
+    PARTS_PER_THREAD = 4,
+    PART_MULTIPLE = 64,
+    WORTH_THREADS_PARTS = 6
+};
 
 /* A call that threads work on. */
 typedef struct threaded_call {
@@ -77,7 +84,8 @@ static __attribute__((noinline)) void demodulate_by_threads(softqam_pool *pool, 
 {
     const size_t n = call->list->n_symbols,
                  part = n / (PARTS_PER_THREAD * softqam_pool_n_threads(pool)) / PART_MULTIPLE * PART_MULTIPLE;
-    threaded_call threaded = {*call, part > MAX_PART_SYMBOLS ? MAX_PART_SYMBOLS : part};
+    const bool is_cut = part > MAX_PART_SYMBOLS && call->list->n_segments <= MANY_SEGMENTS;
+    threaded_call threaded = {*call, is_cut ? MAX_PART_SYMBOLS : part};
     if (threaded.part_symbols < short_symbols)
         threaded.part_symbols = short_symbols;
     softqam_pool_run(pool, demodulate_numbered_part, &threaded, (n - 1) / threaded.part_symbols + 1);
