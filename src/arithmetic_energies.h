@@ -29,14 +29,11 @@ typedef struct softqam_levels {
     uint8_t axis_bits;
 } softqam_levels;
 
-static_assert(MAX_AXIS_BITS == 5, "Give the modulation its least level");
+/* A row is as wide as two levels lie apart, so the least level is half a row: 1/sqrt(E), rounded once for every
+ * modulation. The division is in double because compilers may be told to approximate it in float. */
 HOST_AND_DEVICE static inline softqam_levels softqam_levels_of(int axis_bits, float row_scale, float last_row)
 {
-    const float least = axis_bits <= 1   ? 0x1.6a09e6p-1f /* 1/sqrt(2), 1/sqrt(10), 1/sqrt(42), .. */
-                        : axis_bits == 2 ? 0x1.43d136p-2f
-                        : axis_bits == 3 ? 0x1.3c0366p-3f
-                        : axis_bits == 4 ? 0x1.3a261cp-4f
-                                         : 0x1.39b01ap-5f;
+    const float least = (float)(0.5 / (double)row_scale);
     const softqam_levels levels = {least, row_scale, last_row, (uint8_t)axis_bits};
     return levels;
 }
