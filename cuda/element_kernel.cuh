@@ -7,6 +7,7 @@
 
 #include "count.cuh"
 #include "gold.cuh"
+#include "kernel_list.h"
 #include "segment_block.cuh"
 #include "soft_element.cuh"
 
@@ -141,27 +142,21 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (COMBINES ? 0 : WARP_TH
     demodulate_element_block<FORMAT, M, N, COMBINES, true>(common, segments, statistics.item[blockIdx.y]);
 }
 
-template <softqam_output_format FORMAT, int M, int N> static const void *element_kernel_of(bool combines, bool counts)
+/* Returns a kernel to a format. The other kernels take 1024QAM, which has more bits. */
+template <softqam_output_format FORMAT> static softqam_kernel element_kernel_of(softqam_kernel_key key)
 {
-    return counts ? reinterpret_cast<const void *>(combines ? counting_element_kernel<FORMAT, M, N, true>
-                                                            : counting_element_kernel<FORMAT, M, N, false>)
-                  : reinterpret_cast<const void *>(combines ? element_kernel<FORMAT, M, N, true>
-                                                            : element_kernel<FORMAT, M, N, false>);
-}
-
-template <softqam_output_format FORMAT>
-static const void *element_kernel_of(int axis_bits, unsigned neighbours, bool combines, bool counts)
-{
-    return with_kernel_bits(
-        axis_bits,
-        [&](auto bits) -> const void * {
-            constexpr int M = decltype(bits)::value;
-            if constexpr (M == 0 || M == 5) /* the other kernels take 1024QAM, which has more bits */
-                return nullptr;
+    return find_kernel<FORMAT, ELEMENT_KERNEL, ARGUMENT_KERNEL>(
+        key,
+        [](auto number, auto axis_bits) -> softqam_kernel {
+            constexpr int M = axis_bits(), N = 1 << number() / 4;
+            constexpr bool COMBINES = number() / 2 % 2, HAS_COUNTS = number() % 2;
+            const unsigned n_threads = BLOCK_THREADS + (COMBINES ? 0 : WARP_THREADS);
+            if constexpr (M < 1 || M > 4)
+                return {};
+            else if constexpr (HAS_COUNTS)
+                return {reinterpret_cast<const void *>(counting_element_kernel<FORMAT, M, N, COMBINES>), n_threads};
             else
-                return neighbours == 1   ? element_kernel_of<FORMAT, M, 1>(combines, counts)
-                       : neighbours == 2 ? element_kernel_of<FORMAT, M, 2>(combines, counts)
-                                         : element_kernel_of<FORMAT, M, 4>(combines, counts);
+                return {reinterpret_cast<const void *>(element_kernel<FORMAT, M, N, COMBINES>), n_threads};
         });
 }
 

@@ -2,7 +2,4 @@
 /* The kernels of element_kernel.cuh whose LLRs are f16. */
 #include "element_kernel.cuh"
 
-const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool combines, bool counts)
-{
-    return element_kernel_of<SOFTQAM_OUTPUT_F16>(axis_bits, neighbours, combines, counts);
-}
+softqam_kernel softqam_element_kernel_f16(softqam_kernel_key key) { return element_kernel_of<SOFTQAM_OUTPUT_F16>(key); }

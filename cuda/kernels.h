@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels and their arguments, for C and CUDA; launch.h launches them. */
+/* The arguments of kernels, for C and CUDA; launch.h launches them. */
 #ifndef SOFTQAM_KERNELS_H
 #define SOFTQAM_KERNELS_H
 
@@ -20,7 +20,8 @@ extern "C" { /* src/'s headers too are of C */
 /* Segments of a launch at most: a kernel's arguments are limited to 4 KiB. */
 enum { MAX_SEGMENTS = 11 };
 
-/* Kernels, and what else they take. */
+/* Stands for the bits an axis of any modulation. */
+enum { ANY_AXIS_BITS = -1 };
 
 enum {
     BLOCK_THREADS = 128,
@@ -113,58 +114,6 @@ typedef struct softqam_common_argument {
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
 } softqam_common_argument;
-
-typedef struct softqam_kernel {
-    const void *address;
-    unsigned threads; /* threads of a block */
-    /* The next members are for kernels of plain_kernel.cuh. */
-    unsigned group_symbols; /* symbols that a thread takes side by side */
-    unsigned max_rounds;    /* rounds that a block takes in sequence, each with a group for every thread */
-} softqam_kernel;
-
-/* The kernels of plain_kernel.cuh. */
-typedef enum softqam_plain_kind {
-    LARGE_CALL,
-    SMALL_CALL,    /* the device holds all blocks at once: a thread has one group; address NULL: LARGE_CALL is faster */
-    CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes; address NULL: there is none */
-    COUNTED_CALL,  /* LARGE_CALL and CODEWORD_CALL with statistics; address NULL: there is none */
-    COUNTED_CODEWORD,
-    N_PLAIN_KINDS
-} softqam_plain_kind;
-
-/* Return the kernels of an input format; axis_bits as softqam_axis_bits() has them. */
-typedef softqam_kernel softqam_plain_kernels(softqam_output_format format, int axis_bits, softqam_plain_kind kind);
-softqam_plain_kernels softqam_plain_kernels_cf32;
-softqam_plain_kernels softqam_plain_kernels_cs16;
-softqam_plain_kernels softqam_plain_kernels_cs8;
-softqam_plain_kernels softqam_plain_kernels_cf16;
-
-/* The kernel of segments without soft buffers. */
-const void *softqam_segment_kernel(softqam_output_format format);
-
-/* The kernels of segments of which some have soft buffers or statistics, without repetition: of one modulation, or, if
- * axis_bits is -1, of any, with pairs of layers in none of them or in all. NULL: there is none. */
-typedef const void *softqam_soft_kernels(int axis_bits, bool is_joint, bool counts);
-softqam_soft_kernels softqam_soft_kernel_u8;
-softqam_soft_kernels softqam_soft_kernel_s8;
-softqam_soft_kernels softqam_soft_kernel_s16;
-softqam_soft_kernels softqam_soft_kernel_f16;
-softqam_soft_kernels softqam_soft_kernel_f32;
-
-/* The kernels of segments whose symbols go straight to soft buffers, `neighbours` of them a thread; NULL: there is
- * none.
- */
-typedef const void *softqam_element_kernels(int axis_bits, unsigned neighbours, bool combines, bool counts);
-softqam_element_kernels softqam_element_kernel_s8;
-softqam_element_kernels softqam_element_kernel_f16;
-
-/* The kernels of any segments: of those in device memory, or of argument_segments, NULL for u8. */
-typedef const void *softqam_prepared_kernel(bool are_arguments);
-softqam_prepared_kernel softqam_prepared_kernel_u8;
-softqam_prepared_kernel softqam_prepared_kernel_s8;
-softqam_prepared_kernel softqam_prepared_kernel_s16;
-softqam_prepared_kernel softqam_prepared_kernel_f16;
-softqam_prepared_kernel softqam_prepared_kernel_f32;
 
 /* Finds the tables of the scrambling sequence in the current device's memory. */
 cudaError_t softqam_device_gold_tables(const void **tables);

@@ -8,8 +8,8 @@
 #include "kernel_list.h"
 #include "prepared_segment.h"
 
-static softqam_status launch_grid(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
-                                  cudaStream_t stream)
+static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
+                                    cudaStream_t stream)
 {
     cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
     overlap.val.programmaticStreamSerializationAllowed = 1;
@@ -26,10 +26,7 @@ static softqam_status launch_grid(const device_kernel *loaded, size_t n_blocks, 
                                "launching the kernel");
 }
 
-static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, void **arguments, cudaStream_t stream)
-{
-    return launch_grid(loaded, n_blocks, 1, arguments, stream);
-}
+static size_t min_of(size_t a, size_t b) { return a < b ? a : b; }
 
 static size_t count_blocks(size_t n, unsigned per_block) { return (n - 1) / per_block + 1; }
 
@@ -42,45 +39,89 @@ static bool has_whole_groups(const softqam_placement *placement, unsigned n)
            placement->codeword_symbol % n == 0 && placement->block_stride % n == 0;
 }
 
-/* Returns the kernel of large plain calls or of codewords, if it takes the launch's segments; else that of segments. */
-static int find_plain_kernel(const softqam_launch *launch)
+/* Each of the next functions returns the kernel of its kind that takes the launch's segments, or NULL. */
+
+static int axis_bits_of(const softqam_resolved_segment *segment)
+{
+    return softqam_axis_bits((softqam_modulation)segment->placement.modulation);
+}
+
+static const softqam_kernel *find_element_kernel(const softqam_launch *launch)
+{
+    const softqam_params *params = launch->params;
+    const softqam_kernel *found = NULL;
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_resolved_segment *segment = &launch->segments[k];
+        const unsigned neighbours = softqam_element_neighbours(segment, params->input_format, params->output_format);
+        const unsigned kind =
+            ELEMENT_KERNEL + neighbours / 2 * 4 + segment->placement.combines * 2u + launch->has_statistics;
+        const softqam_kernel *kernel = softqam_kernel_of(params, (softqam_kernel_kind)kind, axis_bits_of(segment));
+        if (neighbours == 0 || (k > 0 && kernel != found))
+            return NULL;
+        found = kernel;
+    }
+    return found;
+}
+
+static const softqam_kernel *find_large_call(const softqam_launch *launch)
 {
     const softqam_source *source = &launch->segments[0].source;
     const softqam_placement *placement = &launch->segments[0].placement;
-    const bool has_layers = source->n_layers > 1;
+    const bool has_layers = source->n_layers > 1, has_statistics = launch->has_statistics;
     const bool is_codeword =
         has_layers || placement->is_descrambled || placement->plane_stride != 0 || placement->has_code_blocks;
-    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const bool has_statistics = launch->has_statistics;
-    const softqam_plain_kind kind = is_codeword ? (has_statistics ? COUNTED_CODEWORD : CODEWORD_CALL)
-                                                : (has_statistics ? COUNTED_CALL : LARGE_CALL);
-    const int number = softqam_plain_number(kind, axis_bits);
-    const softqam_kernel *kernel = softqam_kernel_of(launch->params, number);
-    if (launch->n_segments > 1 || launch->needs_soft_kernel || !kernel->address || source->symbol_stride != 1 ||
-        source->is_split || source->has_gains || source->n_layers == 3 || !is_aligned(placement->out, 16))
-        return KERNEL_SEGMENTS;
-    if (placement->has_code_blocks && !has_whole_groups(placement, kernel->group_symbols))
-        return KERNEL_SEGMENTS;
-    if (placement->plane_stride % kernel->group_symbols != 0 ||
-        (source->noise_stride != 1 && (source->noise_stride != 0 || has_layers)))
-        return KERNEL_SEGMENTS;
-    const size_t alignment = has_layers ? source->symbol_nbytes : 16;
+    const softqam_kernel_kind kind = is_codeword ? (has_statistics ? COUNTED_CODEWORD : CODEWORD_CALL)
+                                                 : (has_statistics ? COUNTED_CALL : LARGE_CALL);
+    const softqam_kernel *kernel = softqam_kernel_of(launch->params, kind, axis_bits_of(&launch->segments[0]));
+    bool takes = kernel && launch->n_segments == 1 && !placement->has_soft_buffers && source->joint_layers == 0 &&
+                 source->symbol_stride == 1 && !source->is_split && !source->has_gains && source->n_layers != 3 &&
+                 is_aligned(placement->out, 16) &&
+                 (!placement->has_code_blocks || has_whole_groups(placement, kernel->group_symbols)) &&
+                 placement->plane_stride % kernel->group_symbols == 0 &&
+                 (source->noise_stride == 1 || (source->noise_stride == 0 && !has_layers));
     for (unsigned k = 0; k < source->n_layers; k++)
-        if (!is_aligned(source->layers[k].symbols, alignment))
-            return KERNEL_SEGMENTS;
-    return number;
+        takes &= is_aligned(source->layers[k].symbols, has_layers ? source->symbol_nbytes : 16);
+    return takes ? kernel : NULL;
 }
 
-/* Returns how many groups a block takes: rounds of BLOCK_THREADS. If few are enough, the device holds all blocks at
- * once. Else each multiprocessor runs several blocks in succession, which evens out; and a block takes `most` rounds at
- * most, so that the device as a whole reads and writes one narrow window of memory. */
-static unsigned plain_block_groups(size_t n_groups, unsigned resident_blocks, unsigned most)
+static const softqam_kernel *find_small_call(const softqam_launch *launch)
 {
-    enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
-    const size_t rounds = ((n_groups - 1) / BLOCK_THREADS + 1 - 1) / resident_blocks + 1;
-    const size_t several = rounds / ONE_AFTER_THE_OTHER > AT_ONCE ? rounds / ONE_AFTER_THE_OTHER : AT_ONCE;
-    const size_t n_rounds = rounds <= AT_ONCE ? rounds : several < most ? several : most;
-    return (unsigned)n_rounds * BLOCK_THREADS;
+    const softqam_kernel *large = find_large_call(launch);
+    return large && large->kind == LARGE_CALL
+               ? softqam_kernel_of(launch->params, SMALL_CALL, axis_bits_of(&launch->segments[0]))
+               : NULL;
+}
+
+static const softqam_kernel *find_segment_kernel(const softqam_launch *launch)
+{
+    for (unsigned k = 0; k < launch->n_segments; k++)
+        if (launch->segments[k].placement.has_soft_buffers || launch->segments[k].source.joint_layers != 0)
+            return NULL;
+    return launch->has_statistics ? NULL : softqam_kernel_of(launch->params, SEGMENT_KERNEL, ANY_AXIS_BITS);
+}
+
+static const softqam_kernel *find_soft_kernel(const softqam_launch *launch)
+{
+    const softqam_params *params = launch->params;
+    const int axis_bits = axis_bits_of(&launch->segments[0]);
+    const bool is_joint = launch->segments[0].source.joint_layers != 0;
+    bool is_mixed = false, go_straight = !launch->has_statistics; /* modulations; from registers to soft buffers */
+    for (unsigned k = 0; k < launch->n_segments; k++) {
+        const softqam_resolved_segment *segment = &launch->segments[k];
+        if (segment->placement.is_repeated || (segment->source.joint_layers != 0) != is_joint)
+            return NULL;
+        is_mixed |= axis_bits_of(segment) != axis_bits;
+        go_straight &= softqam_element_neighbours(segment, params->input_format, params->output_format) != 0;
+    }
+    if (is_mixed && (is_joint || go_straight))
+        return NULL;
+    return softqam_kernel_of(params, (softqam_kernel_kind)(SOFT_KERNEL + is_joint * 2 + launch->has_statistics),
+                             is_mixed ? ANY_AXIS_BITS : axis_bits);
+}
+
+static const softqam_kernel *find_argument_kernel(const softqam_launch *launch)
+{
+    return softqam_kernel_of(launch->params, ARGUMENT_KERNEL, ANY_AXIS_BITS);
 }
 
 static_assert(N_OUTPUT_FORMATS == 5, "steps are those of s8 and s16 alone");
@@ -113,8 +154,7 @@ static softqam_common_argument common_argument_of(const softqam_params *params)
  * if MAX_WARP_ITERATIONS allow that. */
 static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
 {
-    const size_t n = (n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1;
-    return (unsigned)(n < MAX_WARP_ITERATIONS ? n : MAX_WARP_ITERATIONS);
+    return (unsigned)min_of((n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1, MAX_WARP_ITERATIONS);
 }
 
 /* Finds where each segment's thread blocks begin; returns how many there are. */
@@ -167,14 +207,11 @@ static softqam_status lay_out_all(softqam_cuda_prepared_segment *prepared, size_
     return softqam_cuda_status(n_parts <= INT_MAX ? cudaSuccess : cudaErrorInvalidConfiguration, "preparing segments");
 }
 
-/* Launches the kernel of any segments. */
-static softqam_status launch_any(const softqam_launch *launch)
+static softqam_status launch_any(softqam_launch *launch, const device_kernel *loaded)
 {
     const softqam_params *params = launch->params;
     softqam_cuda_prepared_segment prepared[MAX_SEGMENTS] = {{{0}}};
     argument_segments argument = {.head = {.common = common_argument_of(params)}};
-    device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_ARGUMENTS));
     argument.head.common.n_segments = launch->n_segments;
     for (unsigned k = 0; k < launch->n_segments; k++) {
         prepared_segment *segment = prepared_at(prepared, k);
@@ -182,105 +219,63 @@ static softqam_status launch_any(const softqam_launch *launch)
         segment->extras = launch->extras[k];
         softqam_find_neighbours(segment, params->input_format, params->output_format);
     }
-    TRY(lay_out_all(prepared, launch->n_segments, loaded.resident_blocks));
+    TRY(lay_out_all(prepared, launch->n_segments, loaded->resident_blocks));
     for (unsigned k = 0; k < launch->n_segments; k++)
         argument.segments[k] = *prepared_at(prepared, k);
     const size_t n_parts = argument.segments[0].layout.n_all_parts;
     void *arguments[] = {&argument};
-    return launch_kernel(&loaded, n_parts < loaded.resident_blocks ? n_parts : loaded.resident_blocks, arguments,
-                         launch->stream);
+    return launch_kernel(loaded, min_of(n_parts, loaded->resident_blocks), 1, arguments, launch->stream);
 }
 
-/* Returns the kernel that takes any of the launch's segments. */
-static int find_segment_kernel(const softqam_launch *launch)
-{
-    const softqam_params *params = launch->params;
-    const int axis_bits = softqam_axis_bits((softqam_modulation)launch->segments[0].placement.modulation);
-    bool is_mixed = false, go_straight = !launch->has_statistics; /* modulations; from registers to soft buffers */
-    if (!launch->needs_soft_kernel && !launch->has_statistics)
-        return KERNEL_SEGMENTS;
-    for (unsigned k = 0; k < launch->n_segments; k++) {
-        const softqam_resolved_segment *segment = &launch->segments[k];
-        is_mixed |= softqam_axis_bits((softqam_modulation)segment->placement.modulation) != axis_bits;
-        go_straight &= softqam_element_neighbours(segment, params->input_format, params->output_format) != 0;
-    }
-    const bool takes_any =
-        launch->needs_any_kernel ? is_mixed || launch->n_joint < launch->n_segments : is_mixed && go_straight;
-    return takes_any ? KERNEL_ARGUMENTS
-                     : softqam_soft_number(is_mixed ? -1 : axis_bits, launch->n_joint > 0, launch->has_statistics);
-}
-
-static softqam_status launch_segments(softqam_launch *launch)
+static softqam_status launch_segments(softqam_launch *launch, const device_kernel *loaded)
 {
     const softqam_params *params = launch->params;
     softqam_common_argument common = common_argument_of(params);
     unsigned first_blocks[MAX_SEGMENTS];
     size_t n_symbols = 0, n_blocks = 0;
-    device_kernel loaded;
-    const int number = find_segment_kernel(launch);
-    if (number == KERNEL_ARGUMENTS)
-        return launch_any(launch);
-    TRY(softqam_kernel_load(&loaded, params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols += launch->segments[k].n_symbols;
     common.n_segments = launch->n_segments;
     /* The segments' last blocks may be partly empty, so there may be more blocks than the device holds. */
-    for (unsigned n = warp_iterations(n_symbols, loaded.resident_blocks);; n++) {
+    for (unsigned n = warp_iterations(n_symbols, loaded->resident_blocks);; n++) {
         common.block_iterations = BLOCK_WARPS * n;
         n_blocks = lay_out_blocks(first_blocks, launch, common.block_iterations);
-        if (n_blocks <= loaded.resident_blocks || n >= MAX_WARP_ITERATIONS)
+        if (n_blocks <= loaded->resident_blocks || n >= MAX_WARP_ITERATIONS)
             break;
     }
     void *u8_table = (void *)(uintptr_t)&params->u8_table;
     void *arguments[] = {&common, launch->segments, first_blocks, u8_table};
     void *soft_arguments[] = {&common, launch->segments, launch->parts, launch->extras, first_blocks, u8_table};
-    return launch_kernel(&loaded, n_blocks, number == KERNEL_SEGMENTS ? arguments : soft_arguments, launch->stream);
+    return launch_kernel(loaded, n_blocks, 1, loaded->kernel->kind == SEGMENT_KERNEL ? arguments : soft_arguments,
+                         launch->stream);
 }
 
-/* Returns the kernel that takes a launch's segment straight to soft buffers; KERNEL_SEGMENTS if none does. */
-static int find_element_kernel(const softqam_launch *launch, unsigned k)
+static size_t element_blocks(const softqam_launch *launch)
 {
-    const softqam_params *params = launch->params;
-    const softqam_resolved_segment *segment = &launch->segments[k];
-    const softqam_placement *placement = &segment->placement;
-    const unsigned neighbours = softqam_element_neighbours(segment, params->input_format, params->output_format);
-    const int axis_bits = softqam_axis_bits((softqam_modulation)placement->modulation);
-    const int number = softqam_element_number(axis_bits, neighbours, placement->combines, launch->has_statistics);
-    return neighbours != 0 && softqam_kernel_of(params, number)->address ? number : KERNEL_SEGMENTS;
-}
-
-/* Returns the kernel that takes all of the launch's segments so. */
-static int find_common_element_kernel(const softqam_launch *launch)
-{
-    const int number = find_element_kernel(launch, 0);
-    for (unsigned k = 1; k < launch->n_segments; k++)
-        if (find_element_kernel(launch, k) != number)
-            return KERNEL_SEGMENTS;
-    return number;
-}
-
-/* Launches that kernel, or the one that takes any of the segments if that is faster: for many symbols of one layer,
- * which this kernel takes one at a time, and for few of several layers that are not added. */
-static softqam_status launch_elements(softqam_launch *launch, int number)
-{
-    softqam_common_argument common = common_argument_of(launch->params);
-    const unsigned neighbours = softqam_neighbours(&launch->segments[0].placement);
     size_t n_symbols = 0;
-    device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, launch->params, number));
     for (unsigned k = 0; k < launch->n_segments; k++)
         n_symbols = launch->segments[k].n_symbols > n_symbols ? launch->segments[k].n_symbols : n_symbols;
-    const size_t n_blocks = count_blocks(n_symbols, BLOCK_THREADS * neighbours);
-    const size_t n_all_blocks = n_blocks * launch->n_segments;
-    const bool fills = neighbours > 1 && !launch->segments[0].placement.combines;
-    if ((neighbours == 1 && n_all_blocks > loaded.resident_blocks) ||
-        (fills && n_all_blocks < loaded.resident_blocks / 16))
-        return launch_segments(launch);
+    return count_blocks(n_symbols, BLOCK_THREADS * softqam_neighbours(&launch->segments[0].placement));
+}
+
+/* Many symbols of one layer, of which a thread takes only one, and few of several layers that are not added are faster
+ * with the kernel of any segments. */
+static bool elements_are_faster(const softqam_launch *launch, const device_kernel *loaded)
+{
+    const size_t n_blocks = element_blocks(launch) * launch->n_segments;
+    const bool has_neighbours = softqam_neighbours(&launch->segments[0].placement) > 1;
+    return has_neighbours ? launch->segments[0].placement.combines || n_blocks >= loaded->resident_blocks / 16
+                          : n_blocks <= loaded->resident_blocks;
+}
+
+static softqam_status launch_elements(softqam_launch *launch, const device_kernel *loaded)
+{
+    softqam_common_argument common = common_argument_of(launch->params);
     softqam_statistics *statistics[MAX_SEGMENTS]; /* unused by kernels that do not count */
     for (unsigned k = 0; k < launch->n_segments; k++)
         statistics[k] = launch->extras[k].statistics;
     void *arguments[] = {&common, launch->segments, statistics};
-    return launch_grid(&loaded, n_blocks, launch->n_segments, arguments, launch->stream);
+    return launch_kernel(loaded, element_blocks(launch), launch->n_segments, arguments, launch->stream);
 }
 
 /* Returns the argument of the kernels of plain calls for a segment. */
@@ -308,67 +303,83 @@ static softqam_plain_argument plain_argument_of(const softqam_params *params, co
 
 static_assert(offsetof(softqam_codeword_argument, plain) == 0, "kernels of plain calls take the first part");
 
-/* Launches a kernel of plain_kernel.cuh for the only segment, with a number of groups a thread block. */
-static softqam_status launch_groups(const softqam_launch *launch, const device_kernel *loaded, size_t n_groups,
-                                    unsigned groups_per_block)
+static size_t count_groups(const softqam_launch *launch, const softqam_kernel *kernel)
 {
-    const softqam_params *params = launch->params;
-    softqam_codeword_argument argument = {plain_argument_of(params, &launch->segments[0]), launch->segments[0],
-                                          launch->extras[0].statistics};
-    argument.plain.groups_per_block = groups_per_block;
-    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(loaded, count_blocks(n_groups, groups_per_block), arguments, launch->stream);
+    return count_blocks(launch->segments[0].n_symbols, kernel->group_symbols);
 }
 
-/* Launches the kernel of small plain calls for the only segment, if there is one and the device can hold all of its
- * blocks at once, or that of large ones. */
-static softqam_status launch_plain(const softqam_launch *launch, int number)
+/* The device must hold all blocks of a small call at once. */
+static bool is_small(const softqam_launch *launch, const device_kernel *loaded)
 {
-    const softqam_params *params = launch->params;
-    const int small_number = softqam_plain_number(SMALL_CALL, number % N_AXIS_KINDS);
-    const softqam_kernel *small = softqam_kernel_of(params, small_number);
-    const size_t n_symbols = launch->segments[0].n_symbols;
-    device_kernel loaded;
-    if (small->address) {
-        const size_t n_groups = count_blocks(n_symbols, small->group_symbols);
-        TRY(softqam_kernel_load(&loaded, params, small_number));
-        if (count_blocks(n_groups, small->threads) <= loaded.resident_blocks)
-            return launch_groups(launch, &loaded, n_groups, small->threads);
-    }
-    TRY(softqam_kernel_load(&loaded, params, number));
-    const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
-    return launch_groups(launch, &loaded, n_groups,
-                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->max_rounds));
+    return count_blocks(count_groups(launch, loaded->kernel), loaded->kernel->threads) <= loaded->resident_blocks;
 }
 
-/* Launches the kernel of large codewords for the only segment, unless it has so few symbols that launch_segments() is
- * faster: twice as many with statistics, or if a symbol's values are a power of two bytes, which are stored at once. */
-static softqam_status launch_codeword(softqam_launch *launch, int number)
+/* Codewords and statistics of few symbols are faster with the kernels of segments: of twice as many with statistics, or
+ * if a symbol's values are a power of two bytes, which those store at once. Without, a slot of 64QAM takes an H200
+ * 2.0 us rather than 2.3. */
+static bool is_large(const softqam_launch *launch, const device_kernel *loaded)
 {
-    const size_t n_symbols = launch->segments[0].n_symbols;
     const size_t nbytes = softqam_placement_symbol_nbytes(&launch->segments[0].placement);
     const unsigned divisor = (nbytes & (nbytes - 1)) == 0 || launch->has_statistics ? 2 : 4;
-    device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, launch->params, number));
-    if (n_symbols <= (size_t)loaded.resident_blocks * BLOCK_THREADS / divisor)
-        return launch_segments(launch);
-    const size_t n_groups = count_blocks(n_symbols, loaded.kernel->group_symbols);
-    return launch_groups(launch, &loaded, n_groups,
-                         plain_block_groups(n_groups, loaded.resident_blocks, loaded.kernel->max_rounds));
+    return loaded->kernel->kind == LARGE_CALL ||
+           launch->segments[0].n_symbols > (size_t)loaded->resident_blocks * BLOCK_THREADS / divisor;
 }
 
-/* Forgets the launch's segments. */
-static void reset(softqam_launch *launch)
+/* Launches a kernel of plain_kernel.cuh, whose blocks take rounds of a group for each thread. If few rounds are enough,
+ * the device holds all blocks at once. Else each multiprocessor runs several blocks in succession, which evens out; and
+ * a block takes max_rounds at most, so that the device as a whole reads and writes one narrow window of memory. */
+static softqam_status launch_groups(softqam_launch *launch, const device_kernel *loaded)
 {
-    launch->n_segments = launch->n_joint = 0;
-    launch->needs_soft_kernel = launch->needs_any_kernel = launch->has_statistics = false;
+    enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
+    const softqam_params *params = launch->params;
+    const softqam_kernel *kernel = loaded->kernel;
+    const size_t n_groups = count_groups(launch, kernel);
+    const size_t rounds = count_blocks(count_blocks(n_groups, kernel->threads), loaded->resident_blocks);
+    const size_t several = rounds / ONE_AFTER_THE_OTHER > AT_ONCE ? rounds / ONE_AFTER_THE_OTHER : AT_ONCE;
+    const size_t n_rounds = rounds <= AT_ONCE ? rounds : min_of(several, kernel->max_rounds);
+    softqam_codeword_argument argument = {plain_argument_of(params, &launch->segments[0]), launch->segments[0],
+                                          launch->extras[0].statistics};
+    argument.plain.groups_per_block = (unsigned)n_rounds * kernel->threads;
+    void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
+    return launch_kernel(loaded, count_blocks(n_groups, argument.plain.groups_per_block), 1, arguments, launch->stream);
+}
+
+/* The kinds of kernels, in the order in which a launch tries them. */
+static const struct kernel_choice {
+    const softqam_kernel *(*find)(const softqam_launch *launch);
+    bool (*is_faster)(const softqam_launch *launch, const device_kernel *loaded); /* than the next; NULL: always */
+    softqam_status (*launch)(softqam_launch *launch, const device_kernel *loaded);
+} kernel_choices[] = {
+    {find_element_kernel, elements_are_faster, launch_elements},
+    {find_small_call, is_small, launch_groups},
+    {find_large_call, is_large, launch_groups},
+    {find_segment_kernel, NULL, launch_segments},
+    {find_soft_kernel, NULL, launch_segments},
+    {find_argument_kernel, NULL, launch_any},
+};
+
+/* Launches the first kernel that takes the launch's segments and is faster than the next ones. */
+static softqam_status launch_first(softqam_launch *launch)
+{
+    for (size_t k = 0; k < sizeof kernel_choices / sizeof kernel_choices[0]; k++) {
+        const struct kernel_choice *choice = &kernel_choices[k];
+        const softqam_kernel *kernel = choice->find(launch);
+        device_kernel loaded;
+        if (!kernel)
+            continue;
+        TRY(softqam_kernel_load(&loaded, kernel));
+        if (!choice->is_faster || choice->is_faster(launch, &loaded))
+            return choice->launch(launch, &loaded);
+    }
+    return softqam_cuda_status(cudaErrorInvalidDeviceFunction, "choosing a kernel");
 }
 
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream)
 {
     launch->params = params;
     launch->stream = stream;
-    reset(launch);
+    launch->n_segments = 0;
+    launch->has_statistics = false;
 }
 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
@@ -382,24 +393,13 @@ softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved
     launch->segments[k] = *segment;
     launch->extras[k] = extras ? *extras : (softqam_extras){.stride = 1};
     launch->has_statistics |= launch->extras[k].statistics != NULL;
-    launch->n_joint += segment->source.joint_layers != 0 && !segment->placement.is_repeated;
-    launch->needs_soft_kernel |= segment->placement.has_soft_buffers || segment->source.joint_layers != 0;
-    launch->needs_any_kernel |= segment->placement.is_repeated || segment->source.joint_layers != 0;
     return SOFTQAM_OK;
 }
 
 softqam_status softqam_launch_flush(softqam_launch *launch)
 {
-    softqam_status status = SOFTQAM_OK;
-    if (launch->n_segments > 0) {
-        const int elements = find_common_element_kernel(launch);
-        const int number = elements != KERNEL_SEGMENTS ? elements : find_plain_kernel(launch);
-        status = number >= KERNEL_ELEMENTS                ? launch_elements(launch, number)
-                 : number == KERNEL_SEGMENTS              ? launch_segments(launch)
-                 : number / N_AXIS_KINDS >= CODEWORD_CALL ? launch_codeword(launch, number)
-                                                          : launch_plain(launch, number);
-    }
-    reset(launch);
+    const softqam_status status = launch->n_segments > 0 ? launch_first(launch) : SOFTQAM_OK;
+    softqam_launch_begin(launch, launch->params, launch->stream);
     return status;
 }
 
@@ -407,11 +407,16 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
  * that the next kernel's find room beside them. */
 static unsigned prepared_grid(const device_kernel *loaded) { return loaded->resident_blocks * 4 / 7; }
 
+static softqam_status load_memory_kernel(device_kernel *loaded, const softqam_params *params)
+{
+    return softqam_kernel_load(loaded, softqam_kernel_of(params, MEMORY_KERNEL, ANY_AXIS_BITS));
+}
+
 softqam_status softqam_launch_prepare(const softqam_params *params, const softqam_segment *segments, size_t n,
                                       softqam_cuda_prepared_segment *prepared)
 {
     device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
+    TRY(load_memory_kernel(&loaded, params));
     for (size_t k = 0; k < n; k++) {
         prepared[k] = (softqam_cuda_prepared_segment){{0}};
         softqam_prepare_segment(prepared_at(prepared, k), &segments[k], &params->defaults, params->input_format,
@@ -433,16 +438,17 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     };
     const size_t max_symbols = segments->max_symbols;
     device_kernel loaded;
-    TRY(softqam_kernel_load(&loaded, params, KERNEL_MEMORY));
+    TRY(load_memory_kernel(&loaded, params));
     /* A thread block resolves descriptors anew for each part but its first. */
     const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded);
     argument.common.n_segments = segments->max_segments;
     argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
-    /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers. */
+    /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers, one for
+     * BLOCK_WARPS others. Each segment may add two that are not full. */
     const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
-    const size_t most = count_blocks(max_symbols, BLOCK_THREADS) / 4 * 5 + 5 + 2 * (size_t)segments->max_segments;
-    size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
-    n_blocks = n_blocks < loaded.resident_blocks ? n_blocks : loaded.resident_blocks;
+    const size_t most = (count_blocks(max_symbols, BLOCK_THREADS) / BLOCK_WARPS + 1) * (BLOCK_WARPS + 1) +
+                        2 * (size_t)segments->max_segments;
+    const size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
     void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(&loaded, n_blocks, arguments, stream);
+    return launch_kernel(&loaded, min_of(n_blocks, loaded.resident_blocks), 1, arguments, stream);
 }

@@ -13,10 +13,7 @@ typedef struct softqam_launch {
     const softqam_params *params;
     cudaStream_t stream;
     unsigned n_segments;
-    unsigned n_joint;       /* segments with layers that are demapped in pairs, without repetition */
-    bool needs_soft_kernel; /* some segment has soft buffers, or such layers */
-    bool needs_any_kernel;  /* some segment has repetition, or such layers */
-    bool has_statistics;
+    bool has_statistics; /* some segment is counted */
     softqam_resolved_segment segments[MAX_SEGMENTS];
     softqam_code_block_parts parts[MAX_SEGMENTS]; /* for segments with soft buffers */
     softqam_extras extras[MAX_SEGMENTS];

@@ -11,10 +11,10 @@
 
 #include "count.cuh"
 #include "gold.cuh"
-#include "kernels.h"
+#include "kernel_list.h"
 #include "plain_group.cuh"
 
-template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_shape {
+template <typename Component, softqam_output_format FORMAT, int M, softqam_kernel_kind KIND> struct plain_shape {
     enum {
         IS_SMALL = KIND == SMALL_CALL,
         IS_CODEWORD = KIND == CODEWORD_CALL || KIND == COUNTED_CODEWORD,
@@ -65,7 +65,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_plain
 };
 
 /* A kernel's argument: kernels of plain calls have a short one, which takes less time to read. */
-template <softqam_plain_kind KIND>
+template <softqam_kernel_kind KIND>
 using plain_argument = std::conditional_t<KIND >= CODEWORD_CALL, softqam_codeword_argument, softqam_plain_argument>;
 
 static __device__ __forceinline__ const softqam_plain_argument &plain_of(const softqam_plain_argument &argument)
@@ -80,7 +80,7 @@ static __device__ __forceinline__ const softqam_plain_argument &plain_of(const s
 
 /* A thread's groups, STRIDE apart, from memory to memory. The warps of a thread block take turns, so that they read and
  * write side by side; if they count, each has a part of the block for itself, and its share of the sampled symbols. */
-template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND> struct plain_thread {
+template <typename Component, softqam_output_format FORMAT, int M, softqam_kernel_kind KIND> struct plain_thread {
     typedef plain_shape<Component, FORMAT, M, KIND> shape;
     typedef symbol_size<FORMAT, M> size;
     enum {
@@ -405,7 +405,7 @@ static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const 
                          (placement.scrambled_symbol + first_group * G) * Thread::BITS);
 }
 
-template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
+template <typename Component, softqam_output_format FORMAT, int M, softqam_kernel_kind KIND>
 static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND>::THREADS),
                                          (plain_shape<Component, FORMAT, M, KIND>::MIN_BLOCKS))
     plain_kernel(const __grid_constant__ plain_argument<KIND> argument,
@@ -456,41 +456,27 @@ static __global__ void __launch_bounds__((plain_shape<Component, FORMAT, M, KIND
     }
 }
 
-template <typename Component, softqam_output_format FORMAT, int M, softqam_plain_kind KIND>
-static softqam_kernel describe_plain_kernel()
+/* Returns a kernel of an input format. u8 has one, that of four bits an axis. */
+template <typename Component> static softqam_kernel plain_kernel_of(softqam_input_format format, softqam_kernel_key key)
 {
-    typedef plain_shape<Component, FORMAT, M, KIND> shape;
-    const void *address = nullptr;
-    if constexpr (KIND == LARGE_CALL || (KIND == SMALL_CALL     ? shape::HAS_SMALL
-                                         : KIND == COUNTED_CALL ? shape::HAS_COUNTED
-                                                                : shape::HAS_CODEWORD))
-        address = reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, KIND>);
-    return {address, shape::THREADS, shape::GROUP, shape::MAX_ROUNDS};
-}
-
-/* Returns the kernel for a number of bits an axis, 0 to the most; u8 has one kernel, that of four. */
-template <typename Component, softqam_output_format FORMAT, int... M>
-static softqam_kernel plain_kernel_of(int axis_bits, softqam_plain_kind kind, std::integer_sequence<int, M...>)
-{
-    const softqam_kernel kernels[N_PLAIN_KINDS][sizeof...(M)] = {
-        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, LARGE_CALL > ()...},
-        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, SMALL_CALL > ()...},
-        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, CODEWORD_CALL > ()...},
-        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, COUNTED_CALL > ()...},
-        {describe_plain_kernel < Component, FORMAT, FORMAT == SOFTQAM_OUTPUT_U8 ? 4 : M, COUNTED_CODEWORD > ()...},
-    };
-    return kernels[kind][axis_bits];
-}
-
-template <typename Component>
-static softqam_kernel plain_kernel_of(softqam_output_format format, int axis_bits, softqam_plain_kind kind)
-{
-    return with_format(
-        format,
-        [&](auto constant) {
-            return plain_kernel_of<Component, decltype(constant)::value>(
-                axis_bits, kind, std::make_integer_sequence<int, MAX_AXIS_BITS + 1>());
+    if (key.input_format != format)
+        return {};
+    return with_constant<N_OUTPUT_FORMATS>(key.output_format, [&](auto output) {
+        constexpr auto FORMAT = static_cast<softqam_output_format>(output());
+        return find_kernel<FORMAT, LARGE_CALL, SEGMENT_KERNEL>(key, [](auto number, auto axis_bits) -> softqam_kernel {
+            constexpr auto KIND = static_cast<softqam_kernel_kind>(number());
+            constexpr bool IS_ONE = axis_bits() != ANY_AXIS_BITS;
+            constexpr int M = FORMAT != SOFTQAM_OUTPUT_U8 && IS_ONE ? axis_bits() : 4;
+            typedef plain_shape<Component, FORMAT, M, KIND> shape;
+            if constexpr (IS_ONE && (KIND == SMALL_CALL     ? shape::HAS_SMALL
+                                     : KIND == COUNTED_CALL ? shape::HAS_COUNTED
+                                                            : KIND == LARGE_CALL || shape::HAS_CODEWORD))
+                return {reinterpret_cast<const void *>(plain_kernel<Component, FORMAT, M, KIND>), shape::THREADS,
+                        shape::GROUP, shape::MAX_ROUNDS};
+            else
+                return {};
         });
+    });
 }
 
 #endif

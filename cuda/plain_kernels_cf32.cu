@@ -2,7 +2,7 @@
 /* The kernels of plain calls of cf32. */
 #include "plain_kernel.cuh"
 
-softqam_kernel softqam_plain_kernels_cf32(softqam_output_format format, int axis_bits, softqam_plain_kind kind)
+softqam_kernel softqam_plain_kernels_cf32(softqam_kernel_key key)
 {
-    return plain_kernel_of<float>(format, axis_bits, kind);
+    return plain_kernel_of<float>(SOFTQAM_INPUT_CF32, key);
 }

@@ -2,7 +2,7 @@
 /* The kernels of plain calls of cs16. */
 #include "plain_kernel.cuh"
 
-softqam_kernel softqam_plain_kernels_cs16(softqam_output_format format, int axis_bits, softqam_plain_kind kind)
+softqam_kernel softqam_plain_kernels_cs16(softqam_kernel_key key)
 {
-    return plain_kernel_of<int16_t>(format, axis_bits, kind);
+    return plain_kernel_of<int16_t>(SOFTQAM_INPUT_CS16, key);
 }

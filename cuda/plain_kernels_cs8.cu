@@ -2,7 +2,7 @@
 /* The kernels of plain calls of cs8. */
 #include "plain_kernel.cuh"
 
-softqam_kernel softqam_plain_kernels_cs8(softqam_output_format format, int axis_bits, softqam_plain_kind kind)
+softqam_kernel softqam_plain_kernels_cs8(softqam_kernel_key key)
 {
-    return plain_kernel_of<int8_t>(format, axis_bits, kind);
+    return plain_kernel_of<int8_t>(SOFTQAM_INPUT_CS8, key);
 }

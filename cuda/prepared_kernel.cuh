@@ -48,7 +48,7 @@ struct descriptor_memory {
 };
 
 /* A kernel's arguments. */
-template <softqam_output_format FORMAT> struct prepared_arguments {
+struct prepared_arguments {
     const prepared_argument &all;
     const prepared_segment *in_arguments; /* arguments, as_memory(); NULL: the segments are in device memory */
 
@@ -123,10 +123,7 @@ struct prepared_memory : soft_memory {
     prepared_argument argument; /* with the segment's block_iterations */
     const prepared_segment *in_arguments;
 
-    template <softqam_output_format FORMAT> __device__ __forceinline__ prepared_arguments<FORMAT> all_arguments() const
-    {
-        return {argument, in_arguments};
-    }
+    __device__ __forceinline__ prepared_arguments all_arguments() const { return {argument, in_arguments}; }
 };
 
 /* Parts that a thread block takes. They follow each other, since their number is not known when the grid is. */
@@ -143,26 +140,25 @@ static __device__ __forceinline__ part_range part_range_of(uint32_t n_all)
 }
 
 /* Finds prepared segments, by a warp. Each round narrows them to a 32nd. */
-template <softqam_output_format FORMAT> struct prepared_search {
+struct prepared_search {
     unsigned apart;       /* segments from a thread's to the next thread's */
     uint32_t first_parts; /* the first part of this thread's segment */
 
     /* All that there is room for may be read, so no load waits for the number of segments. */
-    __device__ __forceinline__ void open(const prepared_arguments<FORMAT> &arguments)
+    __device__ __forceinline__ void open(const prepared_arguments &arguments)
     {
         const unsigned room = arguments.common().n_segments, lane = threadIdx.x % WARP_THREADS;
         apart = (room + WARP_THREADS - 1) / WARP_THREADS;
         first_parts = first_part_of(arguments, min(lane * apart, room - 1));
     }
 
-    static __device__ __forceinline__ uint32_t first_part_of(const prepared_arguments<FORMAT> &arguments, unsigned k)
+    static __device__ __forceinline__ uint32_t first_part_of(const prepared_arguments &arguments, unsigned k)
     {
         return arguments.load_word(&arguments.segment(k).layout.first_part);
     }
 
     /* Returns the last of n > 0 segments that begins at a part or before. */
-    __device__ __forceinline__ unsigned find(const prepared_arguments<FORMAT> &arguments, unsigned n,
-                                             uint32_t number) const
+    __device__ __forceinline__ unsigned find(const prepared_arguments &arguments, unsigned n, uint32_t number) const
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
         unsigned first = 0, left = n, stride = apart;
@@ -183,9 +179,8 @@ template <softqam_output_format FORMAT> struct prepared_search {
 
 /* Makes prepared segment k the block's; a barrier must follow. The thread that has copied the launch's block_iterations
  * writes the segment's. */
-template <softqam_output_format FORMAT>
-static __device__ __forceinline__ void load_prepared(prepared_memory &shared,
-                                                     const prepared_arguments<FORMAT> &arguments, unsigned k)
+static __device__ __forceinline__ void load_prepared(prepared_memory &shared, const prepared_arguments &arguments,
+                                                     unsigned k)
 {
     enum {
         LAYOUT_THREADS = sizeof(prepared_layout) / sizeof(unsigned long long),
@@ -354,7 +349,7 @@ static __device__ __noinline__ void demodulate_repeated_part(prepared_memory &sh
         wait_for_symbol_threads();
         add_counts_to(shared.extras.statistics);
     }
-    demodulate_repeated<FORMAT>(shared, shared.all_arguments<FORMAT>(), {shared.number, number});
+    demodulate_repeated<FORMAT>(shared, shared.all_arguments(), {shared.number, number});
     __syncthreads();
     if (threadIdx.x == 0 && common.n_segments > 1)
         shared.layout.end_part = 0; /* the block may have another segment now */
@@ -395,9 +390,9 @@ static __device__ __forceinline__ void demodulate_parts(const prepared_argument 
                                                         const u8_table_argument<FORMAT> &u8_table)
 {
     __shared__ prepared_memory shared;
-    const prepared_arguments<FORMAT> arguments = {argument, in_arguments};
+    const prepared_arguments arguments = {argument, in_arguments};
     const bool has_one = !arguments.are_descriptors() && argument.common.n_segments == 1;
-    prepared_search<FORMAT> search;
+    prepared_search search;
     part_range parts;
     unsigned n = 0;
     let_next_kernel_begin();
@@ -465,13 +460,17 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
     demodulate_parts<FORMAT>(argument.head, as_memory(argument).segments, {});
 }
 
-template <softqam_output_format FORMAT> static const void *prepared_kernel_of(bool are_arguments)
+/* Returns a kernel to a format; u8 has none of segments that are arguments. */
+template <softqam_output_format FORMAT> static softqam_kernel prepared_kernel_of(softqam_kernel_key key)
 {
-    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
-        return are_arguments ? nullptr : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
-    else
-        return are_arguments ? reinterpret_cast<const void *>(argument_kernel<FORMAT>)
-                             : reinterpret_cast<const void *>(memory_kernel<FORMAT>);
+    if (key.output_format != FORMAT || key.axis_bits != ANY_AXIS_BITS)
+        return {};
+    if (key.kind == MEMORY_KERNEL)
+        return {reinterpret_cast<const void *>(memory_kernel<FORMAT>), BLOCK_THREADS};
+    if constexpr (FORMAT != SOFTQAM_OUTPUT_U8)
+        if (key.kind == ARGUMENT_KERNEL)
+            return {reinterpret_cast<const void *>(argument_kernel<FORMAT>), BLOCK_THREADS};
+    return {};
 }
 
 #endif

@@ -2,7 +2,4 @@
 /* The kernels of prepared_kernel.cuh to s8. */
 #include "prepared_kernel.cuh"
 
-const void *softqam_prepared_kernel_s8(bool are_arguments)
-{
-    return prepared_kernel_of<SOFTQAM_OUTPUT_S8>(are_arguments);
-}
+softqam_kernel softqam_prepared_kernel_s8(softqam_kernel_key key) { return prepared_kernel_of<SOFTQAM_OUTPUT_S8>(key); }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of segments without soft buffers: up to MAX_SEGMENTS, in their arguments, each with its modulation,
  * layers, strides, noise, scrambling and layout of the output. */
+#include "kernel_list.h"
 #include "segment_warp.cuh"
 
 template <softqam_output_format FORMAT>
@@ -21,9 +22,12 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, 8)
     demodulate_block<FORMAT, NO_JOINT>(shared, common, span, u8_table);
 }
 
-const void *softqam_segment_kernel(softqam_output_format format)
+softqam_kernel softqam_segment_kernels(softqam_kernel_key key)
 {
-    return with_format(
-        format,
-        [](auto constant) { return reinterpret_cast<const void *>(segment_kernel<decltype(constant)::value>); });
+    if (key.kind != SEGMENT_KERNEL || key.axis_bits != ANY_AXIS_BITS)
+        return {};
+    return with_constant<N_OUTPUT_FORMATS>(key.output_format, [](auto output) -> softqam_kernel {
+        constexpr auto FORMAT = static_cast<softqam_output_format>(decltype(output)::value);
+        return {reinterpret_cast<const void *>(segment_kernel<FORMAT>), BLOCK_THREADS};
+    });
 }

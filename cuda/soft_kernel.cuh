@@ -4,6 +4,7 @@
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
+#include "kernel_list.h"
 #include "segment_warp.cuh"
 #include "soft_tile.cuh"
 
@@ -175,28 +176,21 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SEGMENTS == ONLY_JOINT ?
     demodulate_task<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task, u8_table);
 }
 
-template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY> static const void *soft_kernel_of(bool counts)
+/* Returns a kernel to a format; u8 has one, which counts. */
+template <softqam_output_format FORMAT> static softqam_kernel soft_kernel_of(softqam_kernel_key key)
 {
-    return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, ONLY, COUNTS>)
-                  : reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, ONLY, NO_COUNTS>);
-}
-
-template <softqam_output_format FORMAT> static const void *soft_kernel_of(int axis_bits, bool is_joint, bool counts)
-{
-    if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
-        return counts ? reinterpret_cast<const void *>(soft_kernel<FORMAT, NO_JOINT, 4, COUNTS>) : nullptr;
-    else if (axis_bits < 0)
-        return is_joint ? nullptr : soft_kernel_of<FORMAT, NO_JOINT, ANY_AXIS_BITS>(counts);
-    else
-        return with_kernel_bits(
-            axis_bits,
-            [&](auto bits) -> const void * {
-                constexpr int M = decltype(bits)::value;
-                if constexpr (M > 0)
-                    if (is_joint)
-                        return soft_kernel_of<FORMAT, ONLY_JOINT, M>(counts);
-                return is_joint ? nullptr : soft_kernel_of<FORMAT, NO_JOINT, M>(counts);
-            });
+    return find_kernel<FORMAT, SOFT_KERNEL, ELEMENT_KERNEL>(
+        key,
+        [](auto number, auto axis_bits) -> softqam_kernel {
+            constexpr int M = axis_bits();
+            constexpr bool IS_JOINT = number() / 2, HAS_COUNTS = number() % 2;
+            constexpr auto SEGMENTS = IS_JOINT ? ONLY_JOINT : NO_JOINT;
+            constexpr auto COUNTING = HAS_COUNTS ? COUNTS : NO_COUNTS;
+            if constexpr (FORMAT == SOFTQAM_OUTPUT_U8 ? M == 4 && HAS_COUNTS && !IS_JOINT : M > 0 || !IS_JOINT)
+                return {reinterpret_cast<const void *>(soft_kernel<FORMAT, SEGMENTS, M, COUNTING>), BLOCK_THREADS};
+            else
+                return {};
+        });
 }
 
 #endif

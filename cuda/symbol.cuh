@@ -26,30 +26,7 @@ template <softqam_output_format FORMAT, int M> struct symbol_size {
     };
 };
 
-template <softqam_output_format FORMAT> using format_of = std::integral_constant<softqam_output_format, FORMAT>;
-
-/* Calls a function with an output format as a constant. */
-template <typename Function> static auto with_format(softqam_output_format format, const Function &function)
-{
-    switch (format) {
-    case SOFTQAM_OUTPUT_U8:
-        return function(format_of<SOFTQAM_OUTPUT_U8>());
-    case SOFTQAM_OUTPUT_S8:
-        return function(format_of<SOFTQAM_OUTPUT_S8>());
-    case SOFTQAM_OUTPUT_S16:
-        return function(format_of<SOFTQAM_OUTPUT_S16>());
-    case SOFTQAM_OUTPUT_F16:
-        return function(format_of<SOFTQAM_OUTPUT_F16>());
-    case SOFTQAM_OUTPUT_F32:
-        return function(format_of<SOFTQAM_OUTPUT_F32>());
-    }
-    __builtin_unreachable();
-}
-
 template <int M> using axis_bits_of = std::integral_constant<int, M>;
-
-/* Stands for the bits an axis of any modulation. */
-enum { ANY_AXIS_BITS = -1 };
 
 /* Calls a function with a modulation's bits an axis as a constant: ONLY, if that is known. */
 template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS, typename Function>
@@ -76,18 +53,6 @@ static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const
         case SOFTQAM_MODULATION_1024QAM:
             return function(axis_bits_of<5>());
         }
-}
-
-/* Returns what a function of the host returns with a number of bits an axis as a constant: a kernel. */
-template <typename Function> static const void *with_kernel_bits(int axis_bits, const Function &function)
-{
-    static_assert(MAX_AXIS_BITS == 5, "each");
-    return axis_bits == 0   ? function(axis_bits_of<0>())
-           : axis_bits == 1 ? function(axis_bits_of<1>())
-           : axis_bits == 2 ? function(axis_bits_of<2>())
-           : axis_bits == 3 ? function(axis_bits_of<3>())
-           : axis_bits == 4 ? function(axis_bits_of<4>())
-                            : function(axis_bits_of<5>());
 }
 
 /* Multiplies floats too: a scale of 1 does not change them. */

@@ -123,7 +123,7 @@ static_assert(
     "A segment, layer or codeword has a new field: give softqam_source or softqam_placement a member and fill "
     "it in below; check the field in segment_check.c or codeword.c; if it points to values of symbols, move it in "
     "softqam_segment_advance(); let cpu_demodulate.c and the kernels use it, or demodulate_at_once(), "
-    "find_plain_kernel() and softqam_element_neighbours() leave such segments to others. Until this file and the "
+    "find_large_call() and softqam_element_neighbours() leave such segments to others. Until this file and the "
     "trials of tests/llr name the field, the test `lists` fails. Fields must not move: programs built against 1.0 run");
 
 /* These return defaults that checks need before a segment is resolved. More than SOFTQAM_MAX_LAYERS layers count as

@@ -2,7 +2,7 @@
 /* The kernels for the fake runtime: the CPU's fastest loops. They take the arguments that the launcher gives to the
  * real ones. There is no kernel of large codewords. */
 #include "fake_cuda.h"
-#include "kernels.h"
+#include "kernel_list.h"
 #include "prepared_segment.h"
 
 /* The static functions of this file take a resolved segment. */
@@ -52,6 +52,11 @@ static void run_segment(const softqam_params *params, const softqam_resolved_seg
     softqam_float_leave(&environment);
 }
 
+static softqam_kernel block_kernel(bool is_wanted, const fake_kernel *fake)
+{
+    return (softqam_kernel){.address = is_wanted ? fake : NULL, .threads = BLOCK_THREADS};
+}
+
 /* Plain calls: the first part of a softqam_codeword_argument, all of which the launcher passes; the table of u8. */
 
 static void run_plain(const fake_kernel *self, void *const arguments[])
@@ -62,23 +67,20 @@ static void run_plain(const fake_kernel *self, void *const arguments[])
     run_segment(&params, &launch->segment);
 }
 
-static softqam_kernel plain_kernel(softqam_input_format in, softqam_output_format out, softqam_plain_kind kind)
+static softqam_kernel plain_kernel(softqam_input_format in, softqam_kernel_key key)
 {
     static fake_kernel fakes[N_INPUT_FORMATS][N_OUTPUT_FORMATS];
-    fakes[in][out] =
-        (fake_kernel){run_plain, {sizeof(softqam_codeword_argument), sizeof(softqam_u8_table)}, (int)in, (int)out};
-    return (softqam_kernel){.address = kind >= CODEWORD_CALL ? NULL : &fakes[in][out],
-                            .threads = kind == SMALL_CALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
+    fake_kernel *fake = &fakes[in][key.output_format];
+    *fake = (fake_kernel){
+        run_plain, {sizeof(softqam_codeword_argument), sizeof(softqam_u8_table)}, (int)in, (int)key.output_format};
+    return (softqam_kernel){.address = key.input_format == in && key.kind < CODEWORD_CALL ? fake : NULL,
+                            .threads = key.kind == SMALL_CALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
                             .group_symbols = 4,
                             .max_rounds = 8};
 }
 
 #define DEFINE_PLAIN_KERNELS(NAME, in)                                                                                 \
-    softqam_kernel NAME(softqam_output_format format, int axis_bits, softqam_plain_kind kind)                          \
-    {                                                                                                                  \
-        (void)axis_bits;                                                                                               \
-        return plain_kernel(in, format, kind);                                                                         \
-    }
+    softqam_kernel NAME(softqam_kernel_key key) { return plain_kernel(in, key); }
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cf32, SOFTQAM_INPUT_CF32)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs16, SOFTQAM_INPUT_CS16)
 DEFINE_PLAIN_KERNELS(softqam_plain_kernels_cs8, SOFTQAM_INPUT_CS8)
@@ -104,37 +106,26 @@ enum {
     FIRST_BLOCKS_NBYTES = MAX_SEGMENTS * sizeof(unsigned)
 };
 
-const void *softqam_segment_kernel(softqam_output_format format)
+softqam_kernel softqam_segment_kernels(softqam_kernel_key key)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS];
-    fakes[format] = (fake_kernel){
+    fakes[key.output_format] = (fake_kernel){
         .run = run_segments,
         .nbytes = {sizeof(softqam_common_argument), SEGMENTS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
-        .output_format = (int)format};
-    return &fakes[format];
+        .output_format = (int)key.output_format};
+    return block_kernel(key.kind == SEGMENT_KERNEL && key.axis_bits == ANY_AXIS_BITS, &fakes[key.output_format]);
 }
 
-static const void *soft_kernel(softqam_output_format format)
+static softqam_kernel soft_kernel(softqam_output_format format, softqam_kernel_key key)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS];
     fakes[format] = (fake_kernel){.run = run_segments,
                                   .nbytes = {sizeof(softqam_common_argument), SEGMENTS_NBYTES, PARTS_NBYTES,
                                              EXTRAS_NBYTES, FIRST_BLOCKS_NBYTES, sizeof(softqam_u8_table)},
                                   .output_format = (int)format};
-    return &fakes[format];
+    return block_kernel(key.output_format == format && key.kind >= SOFT_KERNEL && key.kind < ELEMENT_KERNEL,
+                        &fakes[format]);
 }
-
-#define DEFINE_SOFT_KERNELS(NAME, out)                                                                                 \
-    const void *NAME(int axis_bits, bool is_joint, bool counts)                                                        \
-    {                                                                                                                  \
-        (void)axis_bits, (void)is_joint, (void)counts;                                                                 \
-        return soft_kernel(out);                                                                                       \
-    }
-DEFINE_SOFT_KERNELS(softqam_soft_kernel_u8, SOFTQAM_OUTPUT_U8)
-DEFINE_SOFT_KERNELS(softqam_soft_kernel_s8, SOFTQAM_OUTPUT_S8)
-DEFINE_SOFT_KERNELS(softqam_soft_kernel_s16, SOFTQAM_OUTPUT_S16)
-DEFINE_SOFT_KERNELS(softqam_soft_kernel_f16, SOFTQAM_OUTPUT_F16)
-DEFINE_SOFT_KERNELS(softqam_soft_kernel_f32, SOFTQAM_OUTPUT_F32)
 
 /* Any segments, in device memory: a prepared_argument, the table of u8. Or in argument_segments. */
 
@@ -157,43 +148,36 @@ static void run_prepared(const fake_kernel *self, void *const arguments[])
     }
 }
 
-static const void *prepared_kernel(softqam_output_format format, bool are_arguments)
+static softqam_kernel prepared_kernel(softqam_output_format format, softqam_kernel_key key)
 {
     static fake_kernel fakes[N_OUTPUT_FORMATS][2];
+    const bool are_arguments = key.kind == ARGUMENT_KERNEL;
     fakes[format][are_arguments] =
         (fake_kernel){.run = run_prepared,
                       .nbytes = {are_arguments ? sizeof(argument_segments) : sizeof(prepared_argument),
                                  are_arguments ? 0 : sizeof(softqam_u8_table)},
                       .output_format = (int)format};
-    return &fakes[format][are_arguments];
+    return block_kernel(key.output_format == format && key.kind >= ARGUMENT_KERNEL && key.axis_bits == ANY_AXIS_BITS,
+                        &fakes[format][are_arguments]);
 }
 
-const void *softqam_prepared_kernel_u8(bool are_arguments) { return prepared_kernel(SOFTQAM_OUTPUT_U8, are_arguments); }
-const void *softqam_prepared_kernel_s8(bool are_arguments) { return prepared_kernel(SOFTQAM_OUTPUT_S8, are_arguments); }
-const void *softqam_prepared_kernel_s16(bool are_arguments)
-{
-    return prepared_kernel(SOFTQAM_OUTPUT_S16, are_arguments);
-}
-const void *softqam_prepared_kernel_f16(bool are_arguments)
-{
-    return prepared_kernel(SOFTQAM_OUTPUT_F16, are_arguments);
-}
-const void *softqam_prepared_kernel_f32(bool are_arguments)
-{
-    return prepared_kernel(SOFTQAM_OUTPUT_F32, are_arguments);
-}
+#define DEFINE_KERNELS(name, format)                                                                                   \
+    softqam_kernel softqam_soft_kernel_##name(softqam_kernel_key key) { return soft_kernel(format, key); }             \
+    softqam_kernel softqam_prepared_kernel_##name(softqam_kernel_key key) { return prepared_kernel(format, key); }
+DEFINE_KERNELS(u8, SOFTQAM_OUTPUT_U8)
+DEFINE_KERNELS(s8, SOFTQAM_OUTPUT_S8)
+DEFINE_KERNELS(s16, SOFTQAM_OUTPUT_S16)
+DEFINE_KERNELS(f16, SOFTQAM_OUTPUT_F16)
+DEFINE_KERNELS(f32, SOFTQAM_OUTPUT_F32)
 
 /* There are no kernels that store straight to soft buffers. */
-const void *softqam_element_kernel_s8(int axis_bits, unsigned neighbours, bool combines, bool counts)
+softqam_kernel softqam_element_kernel_s8(softqam_kernel_key key)
 {
-    (void)axis_bits, (void)neighbours, (void)combines, (void)counts;
-    return NULL;
+    (void)key;
+    return (softqam_kernel){.address = NULL};
 }
 
-const void *softqam_element_kernel_f16(int axis_bits, unsigned neighbours, bool combines, bool counts)
-{
-    return softqam_element_kernel_s8(axis_bits, neighbours, combines, counts);
-}
+softqam_kernel softqam_element_kernel_f16(softqam_kernel_key key) { return softqam_element_kernel_s8(key); }
 
 cudaError_t softqam_device_gold_tables(const void **tables)
 {
