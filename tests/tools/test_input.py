@@ -101,12 +101,14 @@ class Parts(ToolTest):
         self.assertEqual(self.soft_bits(*noise, "x.cf32", data=self.read("n0")), whole[11 * 12 :])
 
     def test_auto(self):
-        """From a pipe, of which the beginning has been read before."""
+        """Pipes and files of which the beginning has been read before; a file's rest may be anything."""
         data = self.read(self.make("x.cf32", "-m", "16qam", "--symbols", "20000", "--snr-db", "25"))
         for auto in (["-m", "auto", "-o", "hard"], ["-m", "16qam", "-o", "s8", "--noise-var", "auto"], ["-m", "auto", "-o", "s8", "--noise-var", "auto"]):
             for part in (["--count", "2000"], ["--skip", "9000", "--count", "9500"], ["--skip", "7", "--count", "30000"]):
                 from_pipe = self.soft_bits("-q", *auto, *part, "-", data=data)
                 self.assertEqual(from_pipe, self.soft_bits("-q", *auto, *part, "x.cf32"), (auto, part))
+        self.write("y.cf32", data + b"rest")
+        self.assertEqual(self.soft_bits("-q", *auto, "--count", "15000", "y.cf32"), self.soft_bits("-q", *auto, "--count", "15000", "x.cf32"))
 
     def test_more_bytes_than_can_be_counted(self):
         self.write("x.cf32", bytes(3 * 8 * 1024))

@@ -82,8 +82,6 @@ bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipp
     unsigned char buffer[1 << 14];
     uint64_t left = nbytes;
     if (file->is_regular) {
-        file->n_left += file->n_ahead;
-        file->n_ahead = 0;
         left -= nbytes < file->n_left ? nbytes : file->n_left;
         file->start += (off_t)(nbytes - left);
         file->n_left -= nbytes - left;
@@ -177,6 +175,10 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
 
 bool input_file_put_back(struct input_file *file, const void *bytes, size_t n)
 {
+    if (file->is_regular) {
+        file->n_left += n;
+        return lseek(file->fd, -(off_t)n, SEEK_CUR) >= 0 || message_print_errno(file->name);
+    }
     unsigned char *ahead = realloc(file->ahead, n + 1);
     if (!ahead)
         return message_print(file->name, "out of memory");

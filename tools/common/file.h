@@ -27,7 +27,7 @@ struct input_file {
     int stop_fd;          /* when it is readable, waiting for a pipe is over; 0 for none */
     off_t start;          /* offset of a regular file's first symbol */
     uint64_t n_left;      /* bytes that come after those read ahead; UINT64_MAX while that is not known */
-    unsigned char *ahead; /* bytes that are read, and will be read again */
+    unsigned char *ahead; /* bytes of a pipe that are read, and will be read again */
     size_t n_ahead;
     /* Once a caller has set these, reads are of whole units, as many as a pipe has, more only while somebody is busy.
      */
