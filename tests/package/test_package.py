@@ -214,8 +214,8 @@ class Subproject(PackageTest):
         return build, commands
 
     def test_add_subdirectory(self):
-        """The build makes what is linked, and nothing else; the parent's program alone is installed."""
-        build, _ = self.consume("subdirectory")
+        """The build makes what is linked, and nothing else; the parent's program alone is installed, and its sources alone are joined."""
+        build, _ = self.consume("subdirectory", "-DCMAKE_UNITY_BUILD=ON")
         self.build_project(build)
         built = files_below(build / "softqam")
         self.assertEqual([f for f in built if "CMakeFiles" not in f and not f.endswith(".cmake")], ["libsoftqam.a"])
