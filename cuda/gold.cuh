@@ -22,10 +22,20 @@ enum {
 /* Returns the polynomial with x^k in bit k. */
 static constexpr uint32_t gold_reversed(uint32_t polynomial)
 {
-    uint32_t reversed = 0;
-    for (int k = 0; k < 31; k++)
-        reversed |= (polynomial >> k & 1) << (30 - k);
+    uint32_t reversed = polynomial << 1; /* and now its 32 bits */
+    for (uint32_t width = 16, low = 0xffff; width > 0; width /= 2, low ^= low << width)
+        reversed = (reversed >> width & low) | (reversed & low) << width;
     return reversed;
+}
+
+/* Returns a power of a polynomial. */
+static constexpr uint32_t gold_power(gold_register which, uint32_t base, unsigned exponent)
+{
+    uint32_t power = GOLD_ONE;
+    for (; exponent > 0; exponent /= 2, base = gold_modulo(which, gold_product(base, base)))
+        if (exponent % 2 != 0)
+            power = gold_modulo(which, gold_product(power, base));
+    return power;
 }
 
 /* Powers of x for the digits of a position, the lowest digit first; its powers include GOLD_OFFSET. */
@@ -37,17 +47,14 @@ struct gold_powers {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             const gold_register which = static_cast<gold_register>(sequence);
             uint32_t unit = GOLD_X; /* x to the digit's unit */
-            uint32_t power = GOLD_ONE;
-            for (int n = 0; n < GOLD_OFFSET; n++)
-                power = gold_modulo(which, gold_product(power, unit));
+            uint32_t power = gold_power(which, unit, GOLD_OFFSET);
             for (int digit = 0; digit < GOLD_DIGITS; digit++, power = GOLD_ONE) {
-                uint32_t next_unit = GOLD_ONE;
-                for (int n = 0; n < 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2); n++) {
+                const int n_powers = 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2);
+                for (int n = 0; n < n_powers; n++) {
                     (sequence == 0 ? of_digit[digit][n].x : of_digit[digit][n].y) = gold_reversed(power);
                     power = gold_modulo(which, gold_product(power, unit));
-                    next_unit = gold_modulo(which, gold_product(next_unit, unit));
                 }
-                unit = next_unit;
+                unit = gold_power(which, unit, n_powers);
             }
         }
     }
