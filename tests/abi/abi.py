@@ -3,7 +3,7 @@
 """The binary interface of the shared library, held against the one in this folder: library, functions, enumerations, and
 where members lie, a line each.
 
-    abi.py check  core|cuda SOURCE CC [INCLUDE...]    exit status 1 where they differ at all, 77 without abigail-tools
+    abi.py check  core|cuda SOURCE CC [INCLUDE...]    exit status 1 if they differ at all, 77 without abigail-tools
     abi.py update core|cuda SOURCE CC [INCLUDE...]    writes what is there into this folder
 
 core is softqam.h; cuda what softqam_cuda.h adds. Both are of x86-64, as libabigail reads them from a compiler's DWARF.

@@ -11,14 +11,14 @@
 static const uint32_t symbol_bits[] = {1, 2, 4, 6, 8, 10};
 _Static_assert(HARNESS_MAX_SYMBOL_BITS == 10, "each modulation's");
 
-/* 38.212 by trial: no table of lifting sizes, and no division where counting does. */
+/* 38.212 by trial: no table of lifting sizes, and no division if counting does. */
 typedef struct steps {
     softqam_codeword codeword;
     softqam_ldpc ldpc;
     bool is_divided; /* into code blocks of equal size */
 } steps;
 
-/* Clause 5.2.2: the fewest code blocks that hold B bits, each with a CRC where there are several. */
+/* Clause 5.2.2: the fewest code blocks that hold B bits, each with a CRC if there are several. */
 static void divide(steps *self, uint32_t n_bits)
 {
     const uint64_t most = self->ldpc.base_graph == 1 ? 8448 : 3840;

@@ -127,7 +127,7 @@ HARNESS_TEST(test_cpus)
         check_refused(&setup);
 }
 
-/* False where this process may not have that scheduling class. */
+/* False if this process may not have that scheduling class. */
 static bool set_class(int policy, int priority)
 {
     return sched_setscheduler(0, policy, &(struct sched_param){.sched_priority = priority}) == 0;

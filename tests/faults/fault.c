@@ -198,7 +198,7 @@ WRAP_FAILING(int, pthread_setaffinity_np, (pthread_t thread, size_t nbytes, cons
 /* It fails as while another thread holds the lock. */
 WRAP_FAILING(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex), EBUSY, errno)
 
-/* Cannot fail where it is used rightly, so it only counts. */
+/* Cannot fail if it is used rightly, so it only counts. */
 WRAP(int, pthread_join, (pthread_t thread, void **result))
 {
     if (cuda_depth == 0)

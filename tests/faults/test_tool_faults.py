@@ -27,7 +27,7 @@ from environments import MPI_ENVIRONMENT
 FOLDER = os.path.abspath(sys.argv.pop(1))
 DEMOD, GEN, MPI = (os.path.join(FOLDER, name) for name in ("softqam-demod", "softqam-gen", "softqam-demod-mpi"))
 MPIRUN = shutil.which("mpirun")
-STRIDE = int(os.environ.get("SOFTQAM_TEST_STRIDE", "1"))  # where there are many calls
+STRIDE = int(os.environ.get("SOFTQAM_TEST_STRIDE", "1"))  # for commands with many calls
 TIMEOUT = 60
 OLD = b"what was there before"
 ALL_KINDS = ("error", "interrupt", "short")
@@ -104,7 +104,7 @@ META = {"global": {"core:datatype": "ci16_le", "core:version": "1.0.0"}, "captur
 RECORDING = {"x.sigmf-meta": json.dumps(META).encode(), "x.sigmf-data": ("x.cs16", 100)}
 SYMBOLS, FEW = ("x.cf32", 1000), ("x.cf32", 10)
 PIPE_OPTIONS = "--threads 1 --skip 10 --count 500 -q --input-scale auto --noise-var auto -o s8"
-# Commands of softqam-demod on the CPU and of softqam-gen. A file that is new is taken back where the second one cannot take its name;
+# Commands of softqam-demod on the CPU and of softqam-gen. A file that is new is taken back if the second one cannot take its name;
 # an older one is gone by then.
 DEMOD_COMMANDS = [
     ("x.cf32 x.u8", {"x.cf32": SYMBOLS}, {}),

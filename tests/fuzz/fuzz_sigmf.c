@@ -33,7 +33,7 @@ static void require(bool condition)
         abort();
 }
 
-/* The files lie in a folder of this process's own, which is the current one, in memory where the system has such a file
+/* The files lie in a folder of this process's own, which is the current one, in memory if the system has such a file
  * system. */
 
 static char folder[64];

@@ -14,7 +14,7 @@
 #define DEFAULT_SEED 0x256256256256ULL
 
 /* The sanitizers' allocators end the program when asked for more than there is; the library's own answer to that is
- * under test. The names are the sanitizers', which call these hooks where they are linked in. */
+ * under test. The names are the sanitizers', which call these hooks if they are linked in. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 

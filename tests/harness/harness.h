@@ -84,7 +84,7 @@ double harness_seconds(void);
 
 /* A number from 1 to `max` in the environment, or `otherwise` without it. Anything else there ends the program. */
 uint64_t harness_environment_count(const char *name, uint64_t otherwise, uint64_t max);
-/* SOFTQAM_TEST_PERCENT of the usual number, where that is set; but not less than 1000, or the usual number. */
+/* SOFTQAM_TEST_PERCENT of the usual number, if that is set, but at least 1000 or, if that is less, the usual number. */
 size_t harness_symbol_count(size_t usual);
 
 /* Random numbers: a stream's depend on the seed and on nothing that ran before it. */
@@ -96,7 +96,7 @@ harness_random harness_random_stream(uint32_t stream);
 /* The stream of a name: a test that gives its __func__ has one of its own. */
 harness_random harness_random_named(const char *name);
 uint32_t harness_random_u32(harness_random *self);
-/* 0 .. n-1; n at most 2^32, and much less where evenness matters. */
+/* 0 .. n-1; n at most 2^32, and much less if evenness matters. */
 size_t harness_random_below(harness_random *self, size_t n);
 void harness_random_fill(harness_random *self, void *bytes, size_t nbytes);
 
@@ -181,7 +181,7 @@ size_t harness_output_nbytes(softqam_output_format format, size_t n_symbols);
 /* A demodulator's settings, and those of the context that it works on. */
 typedef struct harness_setup {
     softqam_context_config context;
-    softqam_demodulator_config demodulator; /* its context, where not NULL, is the one in place of `context` */
+    softqam_demodulator_config demodulator; /* its context, if not NULL, takes the place of `context` */
 } harness_setup;
 
 /* The defaults with the backend under test. */

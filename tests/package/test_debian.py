@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A release: the archive and its checksums, made by the target archive where there is a git checkout, and the Debian packages
+"""A release: the archive and its checksums, made by the target archive if there is a git checkout, and the Debian packages
 built from it: what belongs in each, its dependencies, and nothing that lintian calls an error; unpacked into a folder, the
 library serves a program and the tools work.
 

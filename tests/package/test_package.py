@@ -239,7 +239,7 @@ class Subproject(PackageTest):
 
 class Platform(PackageTest):
     def test_32_bits(self):
-        """Refused by CMake, and by the sources where somebody else's build compiles them."""
+        """Refused by CMake, and by the sources if somebody else's build compiles them."""
         cc = self.cache["CMAKE_C_COMPILER"]
         done = run(cc, "-m32", "-E", "-dM", "-x", "c", "/dev/null", check=False)
         if done.returncode != 0 or "__SIZEOF_POINTER__ 4" not in done.stdout:

@@ -133,7 +133,7 @@ def test_symbols_of_other_kinds(rng):
 
 
 def test_columns(rng):
-    """[n, 1] is n codewords of a symbol each: refused where a codeword's order matters, unless each has its own c_init."""
+    """[n, 1] is n codewords of a symbol each: refused if a codeword's order matters, unless each has its own c_init."""
     column = make_symbols(rng, 40)[20:, None]
     of_column, codeword = f"symbols is complex64 of shape \\({len(column)}, 1\\).*reshape", softqam.Codeword(40, "qpsk", 1, 1, 60)
     for options in ({"c_init": 3}, {"planes": 20}, {"modulation": "pi2-bpsk"}, {"codeword": codeword}):

@@ -19,7 +19,7 @@ from softqam import _gpu
 
 @pytest.fixture
 def only_in_c(gpu, monkeypatch):
-    """Fails where a call of described arrays goes another way."""
+    """Fails if a call of described arrays goes another way."""
     if gpu.Array in _gpu.in_c:
         monkeypatch.delattr(_gpu, "demodulate")
 

@@ -161,7 +161,7 @@ def test_formats(tmp_path, run, rng, name, dtype, unit, zero):
         whole = {"core:datatype": name.replace("cs", "ci") + end, "softqam:modulation": "qpsk", "softqam:input_scale": scale / 2}
         (tmp_path / "r.sigmf-meta").write_text(json.dumps({"global": whole}))
         figures.append(drawn_of("r.sigmf-data", "x.f16", *options))
-    for figure, factor in zip(figures, (1, 0.5, 1)):  # one where there is no recording of it
+    for figure, factor in zip(figures, (1, 0.5, 1)):  # one if there is no recording of it
         assert np.allclose(lanes(figure)[0][0], factor * np.sqrt(2) * symbols[:, 0], atol=0.02)
 
 

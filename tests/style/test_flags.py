@@ -4,7 +4,7 @@
 every object of the project. Whether it obeys in C shows in bytes (tests/llr); here it shows in the kernels' PTX.
 
     test_flags.py c    COMPILE_COMMANDS SOURCE_DIR            C objects
-    test_flags.py cuda COMPILE_COMMANDS SOURCE_DIR LIBRARY    kernels; exit status 77 where there are none, or none to be read
+    test_flags.py cuda COMPILE_COMMANDS SOURCE_DIR LIBRARY    kernels; exit status 77 if there are none, or none to be read
 
 COMPILE_COMMANDS is the build's compile_commands.json, LIBRARY the built shared library, whose PTX must not be compressed (nvcc
 --no-compress), or the test is skipped.

@@ -3,7 +3,7 @@
 """A newcomer finds the way: every file says at its head what it is for, the README of a folder names each of its files,
 links and paths in READMEs lead somewhere; every value in a public header is documented.
 
-    test_readmes.py SOURCE_DIR           exit status 1 where something is wrong
+    test_readmes.py SOURCE_DIR           exit status 1 if something is wrong
 """
 import fnmatch
 import os

@@ -38,7 +38,7 @@ class Streams(CaptureTest):
         self.assertEqual((received, self.files()), ([self.expected], ["in", "out", "x.cf32"]))
 
     def test_devices(self):
-        """Nothing is lost where one device is read and written."""
+        """Nothing is lost if one device is read and written."""
         self.ok(self.demod("x.cf32", "/dev/null"))
         self.assertEqual(self.soft_bits("/dev/null"), b"")
         self.ok(self.gen("--symbols", "10", "--bits", "/dev/null", "/dev/null"))

@@ -48,11 +48,11 @@ def tool(name):
 
 
 DEMOD, GEN, DEMOD_MPI = map(tool, ("softqam-demod", "softqam-gen", "softqam-demod-mpi"))
-# Both, where there are two; with sanitizers, to which Open MPI's code makes no sense, one.
+# Both, if there are two; with sanitizers, to which Open MPI's code makes no sense, one.
 BOTH_DEMODS = [DEMOD] + [DEMOD_MPI] * (os.path.exists(DEMOD_MPI) and not QUICK)
 ENVIRONMENT = {**os.environ, **MPI_ENVIRONMENT}
 
-# The number of symbols that softqam-demod takes at once, where --chunk is no larger; and that --noise-var auto looks at.
+# The number of symbols that softqam-demod takes at once, if --chunk is no larger; and that --noise-var auto looks at.
 BLOCK_SYMBOLS = 1 << 20 if BACKEND == "cuda" else 262144
 NOISE_AUTO_SYMBOLS = 262144
 
@@ -71,7 +71,7 @@ DEADLY_SIGNALS = sorted(signal.valid_signals() - set(range(signal.SIGRTMIN + 1, 
     signal.SIGWINCH, signal.SIGXFSZ,
 })  # fmt: skip
 
-# Text that would do harm where it was taken for something else than text, and how a message shows it.
+# Text that would do harm if it was taken for something else than text, and how a message shows it.
 HOSTILE = {text: text for text in ("%s%n%d%999999999c", "$(touch pwned)", "'\"\\", "\u202e\u00e4\U0001f4a5", "\udcff\udcfe\udc80")}
 HOSTILE["a\nb\rc\t\x07\x1b[2J\x7f"] = "a\\nb\\x0dc\\x09\\x07\\x1b[2J\\x7f"
 
@@ -221,7 +221,7 @@ class CaptureTest(ToolTest):
 
 
 def open_terminal():
-    """Both ends of a new terminal; a skip where the system has none to give."""
+    """Both ends of a new terminal; a skip if the system has none to give."""
     try:
         return pty.openpty()
     except OSError as error:
