@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The two objects. A context is where the work is done: the CPU and its threads, or one GPU. */
+/* The two objects. A context is where the work is done: by the CPU's threads and, with the CUDA backend, one GPU. */
 #ifndef SOFTQAM_CONTEXT_H
 #define SOFTQAM_CONTEXT_H
 

@@ -30,8 +30,9 @@ SIMD_OPERATION(vec_u32, vec_or_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_u32, vec_shift_right, (vec_u32 a, int n)) /* zeros come in */
 SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
 #ifdef SIMD_VECTORS
-/* The first n bytes at an address, after whole 32-bit values those of `rest`, after a begun one any bytes; stores a
- * register's first n bytes. More than a register's, below 256, is all. */
+/* Loads the first n bytes at an address. The 32-bit values after them are those of `rest`; if n ends within a value,
+ * the rest of that one is undefined. Then a store of a register's first n bytes. n is below 256; more than a register
+ * has means all. */
 SIMD_OPERATION(vec_bytes, vec_load_first, (const void *from, size_t n, vec_bytes rest))
 SIMD_OPERATION(void, vec_store_first, (void *to, vec_bytes a, size_t n))
 /* Copies the first n of `nbytes` bytes, which are a register's, a half's or a quarter's. More than these is all. */
@@ -42,7 +43,7 @@ SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 le
 SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))
 SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row row))
 #ifdef SIMD_FAST
-/* One of two constants of opposite signs. */
+/* values[0] or, if a is negative, values[1], its negative. */
 SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2]))
 #endif
 #endif
@@ -134,7 +135,8 @@ SIMD_OPERATION(vec_f32, vec_in_turns_upper, (vec_f32 a, vec_f32 b))
 /* The first, or second, elements of pairs, twice each. */
 SIMD_OPERATION(vec_f32, vec_firsts_twice, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_seconds_twice, (vec_f32 a))
-/* LANES values in the order that the next two want; each of the lower, or upper, half's values twice. */
+/* Loads LANES values in the order that the next two want: these return each value of the lower, or upper, half twice.
+ */
 SIMD_OPERATION(vec_f32, vec_load_for_duplicate, (const float *from))
 SIMD_OPERATION(vec_f32, vec_duplicate_lower, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_duplicate_upper, (vec_f32 a))
@@ -187,8 +189,8 @@ SIMD_OPERATION(void, vec_store_s8, (void *to, vec_s32 steps, vec_bytes min, vec_
 /* De-interleaved s8. */
 
 /* Makes, from four registers of components as they lie in memory, register q of four that pack to all of I, then all of
- * Q. Then the weights of its symbols (`load`: by a load, if there is time to wait for it), and its symbols' values on
- * the other axis. */
+ * Q. The next two return the weights of its symbols (`load`: by a load, if there is time to wait for it), and its
+ * symbols' values on the other axis. */
 SIMD_OPERATION(vec_f32, vec_plane_components, (const vec_f32 from[4], int q))
 SIMD_OPERATION(vec_f32, vec_plane_weights, (bool load, const vec_f32 weights[2], int q))
 SIMD_OPERATION(vec_f32, vec_other_plane, (const vec_f32 values[4], int q))

@@ -62,13 +62,12 @@ typedef struct softqam_loop_call {
     softqam_noise_kind noise_kind;
     const float *noise;
     const float *gains;
-    uint32_t i_flips[2]; /* BPSK: bit 31 changes the sign of I at the first symbol and every other one after it, and
-                            at those between */
+    uint32_t i_flips[2]; /* BPSK: bit 31 changes the sign of I, [0]'s of symbols 0, 2, .., [1]'s of symbols 1, 3, .. */
     /* The scrambling sequence from the first symbol on: LLRs whose bit is 1 change their sign. 64 bytes more are read.
-     * NULL, in planes only: none does. */
+     * NULL: none does. Loops for SOFTQAM_LLRS_DESCRAMBLED have one. */
     const unsigned char *sequence;
-    /* De-interleaved: each plane's distance from the first one, which is at `out`, in bytes. Portable loops, which
-     * serve all layouts: NULL for the others. */
+    /* Each plane's distance from the first one, which is at `out`, in bytes; NULL in other layouts, by which portable
+     * loops know them. */
     const ptrdiff_t *planes;
     bool *left_fast_path; /* NULL, or set by a vector loop that leaves the fast path */
 } softqam_loop_call;
