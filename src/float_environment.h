@@ -10,7 +10,7 @@
 #include <xmmintrin.h>
 
 typedef struct softqam_float_environment {
-    unsigned before; /* MXCSR */
+    unsigned caller; /* the caller's MXCSR */
     unsigned now;
 } softqam_float_environment;
 
@@ -27,22 +27,22 @@ static inline void softqam_float_flush(softqam_float_environment *self, bool flu
     const unsigned wanted = flush ? SOFTQAM_FLOAT_DEFAULT | SOFTQAM_FLOAT_FLUSH : SOFTQAM_FLOAT_DEFAULT;
     /* Writing or reading the register takes a few nanoseconds. */
     if ((self->now & ~SOFTQAM_FLOAT_FLAGS) != wanted)
-        _mm_setcsr(wanted | (self->before & SOFTQAM_FLOAT_FLAGS));
+        _mm_setcsr(wanted | (self->caller & SOFTQAM_FLOAT_FLAGS));
     self->now = wanted;
 }
 
 static inline softqam_float_environment softqam_float_enter(void)
 {
-    const unsigned before = _mm_getcsr();
-    softqam_float_environment self = {before, before};
+    const unsigned caller = _mm_getcsr();
+    softqam_float_environment self = {caller, caller};
     softqam_float_flush(&self, false);
     return self;
 }
 
 static inline void softqam_float_leave(const softqam_float_environment *self)
 {
-    if (((self->before ^ self->now) & ~SOFTQAM_FLOAT_FLAGS) != 0)
-        _mm_setcsr(self->before);
+    if (((self->caller ^ self->now) & ~SOFTQAM_FLOAT_FLAGS) != 0)
+        _mm_setcsr(self->caller);
 }
 #elif defined(__aarch64__)
 #include <stdint.h>
@@ -65,13 +65,13 @@ static inline void softqam_float_set(softqam_float_environment to)
 
 static inline softqam_float_environment softqam_float_enter(void)
 {
-    softqam_float_environment before;
-    __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(before.control), "=r"(before.status)::"memory");
+    softqam_float_environment caller;
+    __asm__ volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(caller.control), "=r"(caller.status)::"memory");
     softqam_float_set((softqam_float_environment){0, 0});
-    return before;
+    return caller;
 }
 
-static inline void softqam_float_leave(const softqam_float_environment *before) { softqam_float_set(*before); }
+static inline void softqam_float_leave(const softqam_float_environment *caller) { softqam_float_set(*caller); }
 #else
 #include <fenv.h>
 
@@ -85,13 +85,13 @@ static inline void softqam_float_flush(softqam_float_environment *self, bool flu
 
 static inline softqam_float_environment softqam_float_enter(void)
 {
-    fenv_t before;
-    fegetenv(&before);
+    fenv_t caller;
+    fegetenv(&caller);
     fesetenv(FE_DFL_ENV);
-    return before;
+    return caller;
 }
 
-static inline void softqam_float_leave(const softqam_float_environment *before) { fesetenv(before); }
+static inline void softqam_float_leave(const softqam_float_environment *caller) { fesetenv(caller); }
 #endif
 
 #endif

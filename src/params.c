@@ -248,9 +248,9 @@ void softqam_information_table_make(softqam_information_table *table, const uint
         const float bin = (float)index * bins_per_index;
         const uint32_t missing = WHOLE_INFORMATION - information[(int)rintf(bin < LAST_BIN ? bin : LAST_BIN)];
         unsigned high = missing / INFORMATION_RADIX, low = missing % INFORMATION_RADIX;
-        for (int before = row / HALF_ROWS * HALF_ROWS; before < row; before++) {
-            high ^= table->high[before][k];
-            low ^= table->low[before][k];
+        for (int earlier = row / HALF_ROWS * HALF_ROWS; earlier < row; earlier++) {
+            high ^= table->high[earlier][k];
+            low ^= table->low[earlier][k];
         }
         table->n_empty += missing == WHOLE_INFORMATION;
         table->words[index] = (int16_t)((int)missing - (missing == WHOLE_INFORMATION) + INT16_MIN);

@@ -21,9 +21,9 @@ typedef float memory_f32 __attribute__((aligned(1), may_alias));
         type *to = values;                                                                                             \
         const type *from = llrs;                                                                                       \
         for (size_t k = 0; k < n; k++) {                                                                               \
-            const float before = to_float(to[k]);                                                                      \
-            if (vec_is_less(vec_abs(before), above))                                                                   \
-                to[k] = (type)from_float(llr_combined(before, to_float(from[k]), limit, above));                       \
+            const float value = to_float(to[k]);                                                                       \
+            if (vec_is_less(vec_abs(value), above))                                                                    \
+                to[k] = (type)from_float(llr_combined(value, to_float(from[k]), limit, above));                        \
         }                                                                                                              \
     }
 DEFINE_ADD(add_s8, memory_s8, (float), (int))

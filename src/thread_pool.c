@@ -125,10 +125,10 @@ static void wait_for_workers(softqam_pool *pool)
         let_sibling_run();
     }
     /* sem_wait() is a cancellation point, but workers still use the caller's memory. */
-    int before;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    int old_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old_state);
     sleep_until_posted(&pool->done);
-    pthread_setcancelstate(before, &before);
+    pthread_setcancelstate(old_state, &old_state);
 }
 
 /* Sets what a worker does not inherit from the thread that starts it. Calls take 64 KiB of stack; a worker that stages

@@ -26,9 +26,9 @@ static void build_powers(void)
     for (int k = GOLD_X1; k <= GOLD_X2; k++) {
         const gold_register which = (gold_register)k;
         uint32_t base = 1u << 29; /* x */
-        uint64_t bits = gold_lengthened(which, 1), before = 0;
-        for (int word = 0; word < GOLD_ONES; word++, before = bits, bits = gold_next_64(which, bits))
-            softqam_gold_ones[which][word] = bits << 2 | before >> 62;
+        uint64_t bits = gold_lengthened(which, 1), previous = 0;
+        for (int word = 0; word < GOLD_ONES; word++, previous = bits, bits = gold_next_64(which, bits))
+            softqam_gold_ones[which][word] = bits << 2 | previous >> 62;
         for (int digit = 0; digit < GOLD_DIGITS; digit++) {
             uint32_t power = power_of(which, base, digit == 0 ? GOLD_OFFSET : 0);
             for (unsigned d = begins[digit]; d < begins[digit + 1]; d++) {
