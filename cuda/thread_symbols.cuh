@@ -15,10 +15,10 @@ struct raw_symbol {
     float gain;
 };
 
-/* The input that a thread's loop is compiled for: any without gains; floats or halves, I and Q side by side, with a
- * noise value for each symbol; or any with a noise value and a gain for each symbol, or with layers that are demapped
- * in pairs (joint.cuh). */
-enum source_kind { ANY_SOURCE, CF32_SOURCE, CF16_SOURCE, GAIN_SOURCE, JOINT_SOURCE };
+/* The input that a thread's loop is compiled for: any without gains; cf32 or cf16, I and Q side by side, with a noise
+ * value for each symbol; or any with a noise value and a gain for each symbol, or with layers that are demapped in
+ * pairs (joint.cuh). */
+enum source_kind { ANY_SOURCE, FLOAT_SOURCE, GAIN_SOURCE, JOINT_SOURCE };
 
 static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
 {
@@ -95,9 +95,9 @@ template <source_kind KIND> struct thread_source {
     __device__ __forceinline__ raw_symbol load(unsigned input_format, bool has_noise_each)
     {
         raw_symbol raw = {};
-        if (KIND == CF32_SOURCE) {
+        if (KIND == FLOAT_SOURCE && input_format == SOFTQAM_INPUT_CF32) {
             raw.components = *reinterpret_cast<const uint2 *>(i);
-        } else if (KIND == CF16_SOURCE) {
+        } else if (KIND == FLOAT_SOURCE) {
             raw.components.x = *reinterpret_cast<const uint32_t *>(i);
         } else if (input_format == SOFTQAM_INPUT_CF32) {
             const uint64_t both = load_components<uint32_t, uint64_t>();
@@ -129,7 +129,7 @@ template <source_kind KIND>
 static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned input_format, float scale)
 {
     const uint32_t x = raw.components.x;
-    if (KIND == CF32_SOURCE || (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CF32))
+    if (input_format == SOFTQAM_INPUT_CF32)
         return make_float2(convert(__uint_as_float(x), scale), convert(__uint_as_float(raw.components.y), scale));
     if (is_of_any_layout(KIND) && input_format == SOFTQAM_INPUT_CS8)
         return make_float2(convert(static_cast<int8_t>(x), scale), convert(static_cast<int8_t>(x >> 8), scale));
@@ -156,10 +156,8 @@ static __device__ __forceinline__ void with_source(const segment_memory &shared,
     const bool has_gains = FORMAT != SOFTQAM_OUTPUT_U8 && source.has_gains;
     const bool is_iq_with_noise =
         FORMAT != SOFTQAM_OUTPUT_U8 && !has_gains && !source.is_split && source.noise_stride != 0;
-    if (is_iq_with_noise && shared.input_format == SOFTQAM_INPUT_CF32)
-        return function(source_of<CF32_SOURCE>());
-    if (is_iq_with_noise && shared.input_format == SOFTQAM_INPUT_CF16)
-        return function(source_of<CF16_SOURCE>());
+    if (is_iq_with_noise && (shared.input_format == SOFTQAM_INPUT_CF32 || shared.input_format == SOFTQAM_INPUT_CF16))
+        return function(source_of<FLOAT_SOURCE>());
     if (has_gains)
         function(source_of<GAIN_SOURCE>());
     else
