@@ -54,22 +54,25 @@ static __device__ __forceinline__ void fill_for_elements(const softqam_resolved_
 }
 
 /* Demodulates the symbols of a segment's thread block `number`. A thread has N symbols of one resource element; a
- * warp's symbols follow each other. */
-template <softqam_output_format FORMAT, int M, int N, bool COMBINES, bool HAS_COUNTS>
-static __device__ __forceinline__ void
-demodulate_elements(llr_table_memory<M> &memory, const softqam_common_argument &common,
-                    const softqam_resolved_segment &segment, uint32_t number, softqam_statistics *statistics)
+ * warp's symbols follow each other. Statistics may be NULL. */
+template <softqam_output_format FORMAT, int M, int N, bool MAY_COUNT>
+static __device__ __forceinline__ void demodulate_elements(llr_table_memory<M> &memory,
+                                                           const softqam_common_argument &common,
+                                                           const softqam_resolved_segment &segment, uint32_t number,
+                                                           bool combines, softqam_statistics *statistics)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS, OF_WARP = WARP_THREADS * N };
+    const bool counts = MAY_COUNT && statistics;
     const softqam_source &source = segment.source;
     const softqam_placement &placement = segment.placement;
     const auto n_symbols = static_cast<uint32_t>(segment.n_symbols);
-    const uint32_t warp_symbol = (number * BLOCK_THREADS + threadIdx.x) / WARP_THREADS * OF_WARP;
+    const unsigned thread = own_thread();
+    const uint32_t warp_symbol = (number * BLOCK_THREADS + thread) / WARP_THREADS * OF_WARP;
     memory.template store<BLOCK_THREADS>(llr_table_memory<M>::template load<BLOCK_THREADS>({}));
-    if constexpr (HAS_COUNTS)
+    if (counts)
         open_counts<FORMAT>(placement.steps_per_nat);
-    const uint32_t symbol = min(warp_symbol + threadIdx.x % WARP_THREADS * N, n_symbols - N);
-    const bool is_mine = warp_symbol + threadIdx.x % WARP_THREADS * N < n_symbols;
+    const uint32_t symbol = min(warp_symbol + thread % WARP_THREADS * N, n_symbols - N);
+    const bool is_mine = warp_symbol + thread % WARP_THREADS * N < n_symbols;
     symbols_in_registers<N> symbols;
     symbols.sequence = 0;
     if (placement.is_descrambled)
@@ -83,22 +86,22 @@ demodulate_elements(llr_table_memory<M> &memory, const softqam_common_argument &
         load_element<float>(symbols, source, symbol);
     else
         load_element<__half>(symbols, source, symbol);
-    if (COMBINES)
+    if (combines)
         element.load();
     wait_for_symbol_threads(); /* the tables are written; the warp that fills is not waited for */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
     demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,
                                        {placement.steps_per_nat, source.noise_is_inverse != 0, common.limit});
-    if (!HAS_COUNTS && !is_mine)
+    if (!counts && !is_mine)
         return;
-    if (is_mine && !COMBINES)
+    if (is_mine && !combines)
         element.store(values);
-    if (is_mine && COMBINES) {
+    if (is_mine && combines) {
         soft_sum<FORMAT> sum;
         sum.open(common.limit.llr);
         element.add(values, sum);
     }
-    if constexpr (HAS_COUNTS) {
+    if (counts) {
         symbol_counter<FORMAT, M, true, false> counter = {common.limit, placement.steps_per_nat};
         counter.count(values, symbols.components, symbols.erased, is_mine && element.values,
                       placement.codeword_symbol + symbol);
@@ -121,7 +124,7 @@ static __device__ __forceinline__ void demodulate_element_block(const softqam_co
         return;
     if (!COMBINES && threadIdx.x >= BLOCK_THREADS)
         return fill_for_elements<FORMAT>(segment, blockIdx.x, BLOCK_THREADS * N);
-    demodulate_elements<FORMAT, M, N, COMBINES, HAS_COUNTS>(memory, common, segment, blockIdx.x, statistics);
+    demodulate_elements<FORMAT, M, N, HAS_COUNTS>(memory, common, segment, blockIdx.x, COMBINES, statistics);
 }
 
 template <softqam_output_format FORMAT, int M, int N, bool COMBINES>

@@ -105,7 +105,7 @@ static const softqam_kernel *find_soft_kernel(const softqam_launch *launch)
     const softqam_params *params = launch->params;
     const int axis_bits = axis_bits_of(&launch->segments[0]);
     const bool is_joint = launch->segments[0].source.joint_layers != 0;
-    bool is_mixed = false, go_straight = !launch->has_statistics; /* modulations; from registers to soft buffers */
+    bool is_mixed = false, go_straight = true; /* modulations; from registers to soft buffers */
     for (unsigned k = 0; k < launch->n_segments; k++) {
         const softqam_resolved_segment *segment = &launch->segments[k];
         if (segment->placement.is_repeated || (segment->source.joint_layers != 0) != is_joint)
@@ -217,7 +217,8 @@ static softqam_status launch_any(softqam_launch *launch, const device_kernel *lo
         prepared_segment *segment = prepared_at(prepared, k);
         segment->segment = launch->segments[k];
         segment->extras = launch->extras[k];
-        softqam_find_neighbours(segment, params->input_format, params->output_format);
+        segment->layout.neighbours =
+            softqam_element_neighbours(&segment->segment, params->input_format, params->output_format);
     }
     TRY(lay_out_all(prepared, launch->n_segments, loaded->resident_blocks));
     for (unsigned k = 0; k < launch->n_segments; k++)

@@ -27,6 +27,14 @@ static __device__ __forceinline__ unsigned warp_lane()
     return lane;
 }
 
+/* Returns threadIdx.x, read anew by each call: the compiler keeps nothing in registers that follows from it. */
+static __device__ __forceinline__ unsigned own_thread()
+{
+    unsigned thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
 /* The values of a symbol or of several, packed into words, the first one lowest. The rest of the last word is
  * undefined. */
 template <int WORDS> struct packed_values {

@@ -116,16 +116,6 @@ struct prepared_arguments {
     }
 };
 
-/* Shared memory of a thread block. */
-struct prepared_memory : soft_memory {
-    unsigned number; /* the segment's, among all */
-    alignas(8) prepared_layout layout;
-    prepared_argument argument; /* with the segment's block_iterations */
-    const prepared_segment *in_arguments;
-
-    __device__ __forceinline__ prepared_arguments all_arguments() const { return {argument, in_arguments}; }
-};
-
 /* Parts that a thread block takes. They follow each other, since their number is not known when the grid is. */
 struct part_range {
     uint32_t first;
@@ -138,6 +128,17 @@ static __device__ __forceinline__ part_range part_range_of(uint32_t n_all)
     const uint32_t first = blockIdx.x * each + min(blockIdx.x, rest);
     return {first, first + each + (blockIdx.x < rest ? 1 : 0)};
 }
+
+/* Shared memory of a thread block. */
+struct prepared_memory : soft_memory {
+    unsigned number; /* the segment's, among all */
+    alignas(8) prepared_layout layout;
+    prepared_argument argument; /* with the segment's block_iterations */
+    const prepared_segment *in_arguments;
+    part_range left[BLOCK_WARPS]; /* what each warp has not begun: registers are few */
+
+    __device__ __forceinline__ prepared_arguments all_arguments() const { return {argument, in_arguments}; }
+};
 
 /* Finds prepared segments, by a warp. Each round narrows them to a 32nd. */
 struct prepared_search {
@@ -273,11 +274,8 @@ static __device__ __forceinline__ void demodulate_by_elements(prepared_memory &a
     __builtin_assume(__isShared(hidden) != 0);
     auto &shared = *static_cast<prepared_memory *>(hidden);
     auto &memory = reinterpret_cast<llr_table_memory<M> &>(shared.tables);
-    if (shared.segment.placement.combines)
-        demodulate_elements<FORMAT, M, N, true, false>(memory, shared.argument.common, shared.segment, number, nullptr);
-    else
-        demodulate_elements<FORMAT, M, N, false, false>(memory, shared.argument.common, shared.segment, number,
-                                                        nullptr);
+    demodulate_elements<FORMAT, M, N, true>(memory, shared.argument.common, shared.segment, number,
+                                            shared.segment.placement.combines, shared.extras.statistics);
 }
 
 template <softqam_output_format FORMAT, int N>
@@ -382,6 +380,24 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_memory &shar
     });
 }
 
+/* Makes the segment of a part the block's. */
+template <softqam_output_format FORMAT>
+static __device__ __noinline__ void load_part(prepared_memory &shared, uint32_t number)
+{
+    __builtin_assume(__isShared(&shared) != 0);
+    const prepared_arguments arguments = shared.all_arguments();
+    if (arguments.are_descriptors()) {
+        load_descriptor<FORMAT>(shared, number, true);
+        return;
+    }
+    prepared_search search;
+    search.open(arguments);
+    const unsigned k = search.find(arguments, arguments.n_segments(), number);
+    __syncthreads(); /* all threads have read the layout before */
+    load_prepared(shared, arguments, k);
+    __syncthreads();
+}
+
 /* Demodulates a thread block's parts. What it reads of prepared segments, it reads before it waits for the kernel
  * before, all at once if there is room for only one. */
 template <softqam_output_format FORMAT>
@@ -391,10 +407,7 @@ static __device__ __forceinline__ void demodulate_parts(const prepared_argument 
 {
     __shared__ prepared_memory shared;
     const prepared_arguments arguments = {argument, in_arguments};
-    const bool has_one = !arguments.are_descriptors() && argument.common.n_segments == 1;
-    prepared_search search;
     part_range parts;
-    unsigned n = 0;
     let_next_kernel_begin();
     if (threadIdx.x == 0) {
         shared.input_format = argument.common.input_format;
@@ -415,29 +428,34 @@ static __device__ __forceinline__ void demodulate_parts(const prepared_argument 
             n_all = load_descriptor<FORMAT>(shared, 0, false);
         parts = part_range_of(n_all);
     } else {
-        n = arguments.n_segments();
+        const bool has_one = argument.common.n_segments == 1;
+        const unsigned n = arguments.n_segments();
         const uint32_t n_all = arguments.load_word(&arguments.segment(0).layout.n_all_parts);
+        prepared_search search;
         search.open(arguments);
         if (has_one)
             load_prepared(shared, arguments, 0);
         parts = part_range_of(n == 0 ? 0 : n_all);
+        if (!has_one && parts.first < parts.end)
+            load_prepared(shared, arguments, search.find(arguments, n, parts.first));
     }
+    if (threadIdx.x % WARP_THREADS == 0)
+        shared.left[threadIdx.x / WARP_THREADS] = parts;
 #pragma unroll 1
-    for (uint32_t number = parts.first; number < parts.end; number++) {
+    for (;;) {
         __syncthreads(); /* threads may still work on the part before */
+        const unsigned thread = own_thread();
+        part_range &left = shared.left[thread / WARP_THREADS];
+        const uint32_t number = left.first;
+        if (number >= left.end)
+            break;
+        __syncwarp();
+        if (thread % WARP_THREADS == 0)
+            left.first = number + 1;
         if (number >= shared.layout.end_part) {
-            if (has_one)
+            load_part<FORMAT>(shared, number);
+            if (number >= shared.layout.end_part)
                 break;
-            if (arguments.are_descriptors()) {
-                load_descriptor<FORMAT>(shared, number, true);
-            } else {
-                const unsigned k = search.find(arguments, n, number);
-                __syncthreads(); /* all threads have read the layout before */
-                load_prepared(shared, arguments, k);
-                __syncthreads();
-                if (number >= shared.layout.end_part)
-                    break;
-            }
         }
         demodulate_prepared<FORMAT>(shared, number - shared.layout.first_part, u8_table);
     }

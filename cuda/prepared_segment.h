@@ -28,14 +28,6 @@ typedef struct prepared_segment {
 static_assert(sizeof(prepared_segment) <= sizeof(softqam_cuda_prepared_segment) && sizeof(prepared_layout) % 8 == 0,
               "softqam_cuda_prepared_segment has room for it, and kernels copy words of 8 bytes");
 
-/* Finds out whether threads store a segment's LLRs at once. */
-HOST_AND_DEVICE static inline void softqam_find_neighbours(prepared_segment *segment, unsigned input_format,
-                                                           unsigned output_format)
-{
-    segment->layout.neighbours =
-        segment->extras.statistics ? 0 : softqam_element_neighbours(&segment->segment, input_format, output_format);
-}
-
 /* Resolves a segment that has been checked, or lies in device memory, where a modulation that does not suit the output
  * format gets no symbols. */
 HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__restrict to,
@@ -47,7 +39,7 @@ HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__r
     softqam_extras_resolve(&to->extras, from);
     if (output_format == SOFTQAM_OUTPUT_U8 && to->segment.placement.modulation != SOFTQAM_MODULATION_256QAM)
         to->segment.n_symbols = 0;
-    softqam_find_neighbours(to, input_format, output_format);
+    to->layout.neighbours = softqam_element_neighbours(&to->segment, input_format, output_format);
 }
 
 /* Lays out a segment; returns how many parts it has. */

@@ -12,7 +12,7 @@ HOST_AND_DEVICE static inline uint32_t softqam_quotient_above(uint32_t n, uint32
 }
 
 /* Returns how many symbols of a resource element a thread of element_kernel.cuh stores at once, or 0 if these kernels
- * cannot take the segment. The caller must look at statistics. */
+ * cannot take the segment. */
 HOST_AND_DEVICE static inline unsigned softqam_element_neighbours(const softqam_resolved_segment *segment,
                                                                   unsigned input_format, unsigned output_format)
 {
