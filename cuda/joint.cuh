@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Layers that are demapped in pairs: a thread computes the LLRs of a symbol, from the symbol and its partner as they
- * lie in memory. */
+/* Layers that are demapped jointly: a thread computes the LLRs of a symbol, from the symbol and its partner as they lie
+ * in memory. */
 #ifndef SOFTQAM_JOINT_CUH
 #define SOFTQAM_JOINT_CUH
 
@@ -66,7 +66,7 @@ template <softqam_output_format FORMAT, int M> struct joint_llrs {
     bool is_erasure;
 };
 
-/* Computes the LLRs of a symbol of the block's segment whose layer is demapped in a pair. */
+/* Computes the LLRs of a symbol of the block's segment whose layer is demapped jointly. */
 template <softqam_output_format FORMAT, int M>
 static __device__ __noinline__ joint_llrs<FORMAT, M> demodulate_joint(const segment_memory &shared,
                                                                       const softqam_llr_limit &limit,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The LLRs of one of two layers that are demapped at once, computed by a thread from its registers. The arithmetic is
+/* The LLRs of one of two layers that are demapped jointly, computed by a thread from its registers. The arithmetic is
  * that of joint_arithmetic.h, but fewer costs are kept at a time, since registers are few. */
 #ifndef SOFTQAM_JOINT_SYMBOL_CUH
 #define SOFTQAM_JOINT_SYMBOL_CUH

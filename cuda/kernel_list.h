@@ -21,7 +21,7 @@ typedef enum softqam_kernel_kind {
     /* segment_kernels.cu: segments without soft buffers and statistics. */
     SEGMENT_KERNEL,
     /* soft_kernel.cuh: segments, some with soft buffers or statistics, of one modulation or any, without repetition.
-     * Add 2 if all have layers in pairs, else none may have; add 1 with statistics. */
+     * Add 2 if all have layers that are demapped jointly, else none may have; add 1 with statistics. */
     SOFT_KERNEL,
     /* element_kernel.cuh: segments of one modulation whose symbols go straight to soft buffers. Add 4 or 8 if a thread
      * takes 2 or 4 symbols; add 2 if LLRs are added to what is there; add 1 with statistics. */

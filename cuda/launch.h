@@ -22,7 +22,7 @@ typedef struct softqam_launch {
 /* Starts to collect for a stream of the current device. Params and launch must outlive the flush. */
 void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, cudaStream_t stream);
 
-/* Adds a segment in device memory; `extras` may be NULL if no layers are demapped in pairs and nothing is counted. If
+/* Adds a segment in device memory; `extras` may be NULL if no layers are demapped jointly and nothing is counted. If
  * the launch is full, launches first what it has. */
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
                                   const softqam_extras *extras);

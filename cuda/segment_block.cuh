@@ -63,7 +63,7 @@ template <typename Item> struct array_of {
 
 typedef array_of<softqam_resolved_segment> segment_arguments;
 
-/* Soft bits go to no soft buffers and are not demapped in pairs. */
+/* Soft bits go to no soft buffers and are not demapped jointly. */
 struct no_arguments {
 };
 template <softqam_output_format FORMAT>

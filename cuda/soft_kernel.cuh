@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of which some have soft buffers or statistics: of one modulation, or of any. Several .cu
- * files share them, which compile at the same time. */
+/* The kernels of segments of which some have soft buffers, statistics or layers that are demapped jointly: of one
+ * modulation, or of any. Several .cu files share them, which compile at the same time. */
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
@@ -12,7 +12,7 @@
  * thread would spill many values. */
 enum { SOFT_BLOCKS = 7 };
 
-/* Thread blocks likewise, for the kernels that demap layers in pairs, which keep columns of points. */
+/* Thread blocks likewise, for the kernels that demap layers jointly, which keep columns of points. */
 enum { JOINT_BLOCKS = 5 };
 
 /* Code blocks. */

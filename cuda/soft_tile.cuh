@@ -187,7 +187,7 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
                     store_shared_value<VALUE>(plane_at[k], value_at<VALUE>(values, k));
 #pragma unroll
             for (int k = 0; k < BITS; k++)
-                plane_at[k] += row * VALUE; /* unused in pairs */
+                plane_at[k] += row * VALUE; /* unused by JOINT_SOURCE */
         }
         const bool is_last = done + n >= n_symbols;
         if (COUNTING != NO_COUNTS && is_last)

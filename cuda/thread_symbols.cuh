@@ -16,8 +16,8 @@ struct raw_symbol {
 };
 
 /* The input that a thread's loop is compiled for: any without gains; cf32 or cf16, I and Q side by side, with a noise
- * value for each symbol; or any with a noise value and a gain for each symbol, or with layers that are demapped in
- * pairs (joint.cuh). */
+ * value for each symbol; or any with a noise value and a gain for each symbol, or with layers that are demapped jointly
+ * (joint.cuh). */
 enum source_kind { ANY_SOURCE, FLOAT_SOURCE, GAIN_SOURCE, JOINT_SOURCE };
 
 static __device__ __forceinline__ constexpr bool is_of_any_layout(source_kind kind)
@@ -140,7 +140,7 @@ static __device__ __forceinline__ float2 convert(const raw_symbol &raw, unsigned
 
 template <source_kind KIND> using source_of = std::integral_constant<source_kind, KIND>;
 
-/* Says which segments a kernel takes: those without layers that are demapped in pairs, all, or those that have some. */
+/* Says which segments a kernel takes: those without layers that are demapped jointly, all, or those that have some. */
 enum segment_set { NO_JOINT, ANY_SEGMENTS, ONLY_JOINT };
 
 /* Calls a function with the kind of a segment's input as a constant. */

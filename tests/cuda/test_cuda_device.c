@@ -70,7 +70,7 @@ static void CUDART_CB wait_at_gate(void *argument)
 }
 
 /* Enqueues segments for a kernel of each kind: of plain calls, of segments, of large codewords, of soft buffers that
- * are aligned and of others, of repetition, of layers in pairs, of descriptors. */
+ * are aligned and of others, of repetition, of joint demapping, of descriptors. */
 static void enqueue_all_kinds(const softqam_demodulator *demodulator, uint8_t *in, uint8_t *out, cudaStream_t stream)
 {
     enum { N = 4800, LARGE = 1000000, BITS = 8 };

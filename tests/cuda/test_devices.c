@@ -54,7 +54,7 @@ static void check_refused(const softqam_demodulator *demodulator, const softqam_
     assert_int_equal(softqam_demodulate_segments(demodulator, good, 1), SOFTQAM_OK);
 }
 
-/* A host call reads and writes no device memory, nor do CPU threads that compute layers in pairs and statistics. */
+/* A host call reads and writes no device memory, nor do CPU threads that demap layers jointly and count statistics. */
 HARNESS_TEST(test_refused)
 {
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
