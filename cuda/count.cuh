@@ -28,8 +28,8 @@ struct information_values {
 
     constexpr information_values() : of_bins{}
     {
-        constexpr double RATIO = 0.939413062813475786119710825,
-                         LOG_2 = 0.693147180559945309417232121; /* exp(-1 / 16) */
+        constexpr double RATIO = 0.939413062813475786119710825, /* exp(-1 / BINS_PER_NAT) */
+            LOG_2 = 0.693147180559945309417232121;
         double x = 1;
         for (int k = 0; k <= LAST_BIN; k++, x *= RATIO) {
             const double entropy = (log_of_one_more(x) + k / 16.0 * x / (1 + x)) / LOG_2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernels of the most frequent soft buffers: segments of cf32 or cf16 with interleaved layers and a noise value for
  * each symbol, all of one modulation, and soft buffers aligned so that the values of a resource element are stored at
- * once. They use shared memory for the table only. */
+ * once. They use shared memory for the table and for statistics only. */
 #ifndef SOFTQAM_ELEMENT_KERNEL_CUH
 #define SOFTQAM_ELEMENT_KERNEL_CUH
 

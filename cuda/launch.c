@@ -260,7 +260,7 @@ static size_t element_blocks(const softqam_launch *launch)
 }
 
 /* Many symbols of one layer, of which a thread takes only one, and few of several layers that are not added are faster
- * with the kernel of any segments. */
+ * with the kernel of soft_kernel.cuh. */
 static bool elements_are_faster(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t n_blocks = element_blocks(launch) * launch->n_segments;
