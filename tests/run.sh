@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Sets the machine up and runs the tests.
 #
-#   tests/run.sh            the release build, with CUDA for one architecture where nvcc is found: all tests but the slow
+#   tests/run.sh            the release build, with CUDA for one architecture if nvcc is found: all tests but the slow
 #                           ones, which it names. Minutes.
 #   tests/run.sh all        lint, then every build with the tests that belong to it, the slow ones too; CUDA for the
 #                           oldest architecture.
@@ -67,7 +67,7 @@ built() {
 trap 'say_skips; jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
 # Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more. Kernels that no
-# GPU here runs are compiled fast, where nvcc can, and those of the release build in one file, their host code unoptimised, and to PTX
+# GPU here runs are compiled fast, if nvcc can, and those of the release build in one file, their host code unoptimised, and to PTX
 # alone: what makes a GPU's code of it is the same for the oldest architecture, whose kernels are compiled file by file.
 cuda_flags=--no-compress
 one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)

@@ -452,7 +452,7 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);
 }
 
-/* Returns those symbols' values, twice; `load`: from memory, where an iteration has the time to wait for it. */
+/* Returns those symbols' values, twice; `load`: from memory, if an iteration has the time to wait for it. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     const vec_f32 both = weights[q / 2];

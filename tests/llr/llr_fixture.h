@@ -84,7 +84,7 @@ typedef struct llr_memory {
 } llr_memory;
 
 void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *on, size_t nbytes, size_t unit);
-/* Makes writing a failure where the kind allows that. */
+/* Makes writing a failure if the kind allows that. */
 void llr_memory_protect(const llr_memory *self);
 void llr_memory_close(llr_memory *self);
 

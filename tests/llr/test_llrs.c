@@ -112,7 +112,7 @@ LLR_TEST(test_input_formats)
                      (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), harness_symbol_count(1 << 16));
 }
 
-/* Soft bits of a grid of symbols have this hash, also where liquid-dsp was compiled with fused operations and cannot
+/* Soft bits of a grid of symbols have this hash, also if liquid-dsp was compiled with fused operations and cannot
  * serve. */
 LLR_TEST(test_soft_bits_hash)
 {

@@ -326,7 +326,7 @@ bool bench_verify(const struct bench_job *job, const void *out)
         memset(expected, BENCH_POISON, nbytes);
         good = softqam_demodulate_segments(reference, &segment, 1) == SOFTQAM_OK &&
                memcmp(expected, out, nbytes) == 0 &&
-               memcmp(expected, expected + 1, nbytes - 1) != 0; /* as it is where symbols are not finite */
+               memcmp(expected, expected + 1, nbytes - 1) != 0; /* all bytes are equal if no symbol is finite */
     }
     softqam_demodulator_destroy(reference);
     free(expected);

@@ -28,7 +28,7 @@ static int by_value(const void *a, const void *b)
 
 /* Goes from the first job to the last, then back from the last to the first, and so on, so that whatever changes while
  * they are measured changes for all, and none always comes after the same one. Each sample follows a run of its own to
- * warm up, but where caches are to be cold. */
+ * warm up, unless caches are to be cold. */
 static bool take_samples(struct bench_row *row, size_t n_samples)
 {
     for (size_t sample = 0; sample < n_samples; sample++)
