@@ -134,7 +134,7 @@ typedef struct softqam_demodulator softqam_demodulator;
 /** Settings of a context. Fill it with softqam_context_config_init(): `device` 0 is a GPU. */
 typedef struct softqam_context_config {
     softqam_backend backend; /**< CPU or GPU */
-    /** CPU threads of a call, or of its staging for CUDA, with the calling one; at most 1024. 0: one per CPU in
+    /** CPU threads of a call, or of its staging for CUDA, including the calling one; at most 1024. 0: one per CPU in
      *  `cpus`. If threads cannot be started, calls do without, and softqam_context_prepare() says why. */
     unsigned n_threads;
     /** CPUs that the context's threads share: n_cpus numbers, 0 to 1023. NULL: those of the thread that calls
@@ -365,8 +365,8 @@ typedef struct softqam_segment {
  * @param segments     n_segments segments; those of one codeword share its buffers. Transmissions that share a buffer
  *                     need a call each
  * @param n_segments   any number
- * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not found, device memory is
- *         found only in the first. After other failures soft buffers are undefined
+ * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not detected, device memory
+ *         is detected only in the first. After other failures soft buffers are undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);
