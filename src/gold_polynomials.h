@@ -65,7 +65,7 @@ GOLD_FUNCTION uint32_t gold_modulo(gold_register which, uint64_t product)
     return (uint32_t)((product ^ once ^ gold_folded(which, once)) >> 30);
 }
 
-/* Returns the bits that differ besides the rotation: the constant terms of x^59 and, x2, of x^60. */
+/* Returns the bits that a rotation leaves wrong: the constant terms of x^59 and, x2, of x^60. */
 GOLD_FUNCTION uint32_t gold_correction(gold_register which, uint32_t rotated)
 {
     return which == GOLD_X1 ? (rotated & 3) << 28 : (rotated & 3) << 28 ^ (rotated & 1) << 29;

@@ -53,7 +53,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set_target_properties(${linked_library} PROPERTIES EXCLUDE_FROM_ALL OFF)
   set(installed_libraries ${linked_library})
 endif()
-# Such a project links this besides to include softqam_cuda.h.
+# Such a project also links this to include softqam_cuda.h.
 if(have_cuda)
   add_library(softqam_cuda_headers INTERFACE)
   add_library(softqam::cuda ALIAS softqam_cuda_headers)

@@ -104,10 +104,10 @@ typedef struct softqam_segment_defaults {
 enum { BINS_PER_NAT = 16, INFORMATION_BINS = 256, LAST_BIN = 239, WHOLE_INFORMATION = 1 << 16 };
 
 /* The information that an LLR lacks of a whole bit is INFORMATION_RADIX * high + low, for loops that look up bytes;
- * both are bytes, since 2^16 is 257 * 255 + 1. Rows have 16 entries. `high` and `low` of an index are each the
- * exclusive or of entry index % 16 of its row, index / 16, and of that entry of the rows before it. Rows from HALF_ROWS
- * on, whose indices are negative as signed bytes, begin anew. s8 has STEP_INDICES, a magnitude's steps; other formats
- * have bins. */
+ * both are bytes, since 2^16 is 257 * 255 + 1. A row has 16 entries, as many as a shuffle of bytes looks up. A loop
+ * takes entry index % 16 of each row up to the index's own, index / 16, and the exclusive or of these is the number.
+ * Rows from HALF_ROWS on, whose indices are negative as signed bytes, begin anew. Indices of s8 are magnitudes in
+ * steps, STEP_INDICES of them; those of other formats are bins. */
 enum { INFORMATION_RADIX = 257, INFORMATION_ROWS = (LAST_BIN + 1) / 16, HALF_ROWS = 8, STEP_INDICES = 16 * HALF_ROWS };
 typedef struct softqam_information_table {
     uint8_t high[INFORMATION_ROWS][16];

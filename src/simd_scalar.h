@@ -137,7 +137,7 @@ VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, in
 
 VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return table->slopes[0][0]; }
 
-/* linear_bits_of() needs these besides. */
+/* linear_bits_of() also needs these. */
 
 typedef int32_t vec_s32;
 

@@ -72,8 +72,8 @@ enum {
     VECTOR_MAX_AXIS_BITS = 5                 /* modulations with more have only portable loops (cpu/variant.c) */
 };
 
-/* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]. The first bit's takes the
- * sign of v besides; the others are even in v. The rows after the last one repeat it. */
+/* In row r, N0 times the LLR of the axis's bit k is slopes[k][r] * |v| + intercepts[k][r]. The first bit's also
+ * takes the sign of v; the others are even in v. The rows after the last one repeat it. */
 typedef struct softqam_llr_table {
     float slopes[MAX_AXIS_BITS][MAX_LLR_ROWS];
     float intercepts[MAX_AXIS_BITS][MAX_LLR_ROWS];

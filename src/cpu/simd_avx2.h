@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_operations.h on the 8 floats of a 256-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX2, FMA, F16C, PCLMULQDQ. */
+ * the loops also need. AVX2, FMA, F16C, PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX2_H
 #define SOFTQAM_SIMD_AVX2_H
 

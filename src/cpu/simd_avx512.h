@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_operations.h on the 16 floats of a 512-bit register, and the loads and byte shuffles that
- * the loops need besides. AVX-512 F, BW, DQ, VL; BMI2; PCLMULQDQ. */
+ * the loops also need. AVX-512 F, BW, DQ, VL; BMI2; PCLMULQDQ. */
 #ifndef SOFTQAM_SIMD_AVX512_H
 #define SOFTQAM_SIMD_AVX512_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operations of simd_operations.h on the 4 floats of a 128-bit register, and the loads and byte shuffles that the
- * loops need besides. AArch64's Advanced SIMD, which every such processor has.
+ * loops also need. AArch64's Advanced SIMD, which every such processor has.
  *
  * Each instruction set is one file, which is therefore long. */
 #ifndef SOFTQAM_SIMD_NEON_H
