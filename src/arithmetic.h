@@ -315,7 +315,7 @@ VEC vec_f32 llr_rounded(vec_f32 metric, vec_f32 weight, vec_f32 least, vec_f32 m
     return vec_min(vec_max(llr_sum(metric, weight, vec_splat(ROUNDING_CONSTANT)), least), most);
 }
 
-/* Turns metric and weight into an LLR in nats. `limit` is the format's largest finite value. */
+/* Turns metric and weight into an LLR in nats. `limit` is llr_limit or, for f32, the largest finite number. */
 VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
 {
     return vec_limit(vec_mul(metric, weight), limit);

@@ -103,11 +103,11 @@ typedef struct softqam_segment_defaults {
  * LAST_BIN on, 14.9 nats, the information rounds to a whole bit. */
 enum { BINS_PER_NAT = 16, INFORMATION_BINS = 256, LAST_BIN = 239, WHOLE_INFORMATION = 1 << 16 };
 
-/* The information that an LLR lacks of a whole bit is INFORMATION_RADIX * high + low, for loops that look up bytes;
- * both are bytes, since 2^16 is 257 * 255 + 1. A row has 16 entries, as many as a shuffle of bytes looks up. A loop
- * takes entry index % 16 of each row up to the index's own, index / 16, and the exclusive or of these is the number.
- * Rows from HALF_ROWS on, whose indices are negative as signed bytes, begin anew. Indices of s8 are magnitudes in
- * steps, STEP_INDICES of them; those of other formats are bins. */
+/* The information that an LLR lacks of a whole bit is INFORMATION_RADIX * high + low, for loops that look up bytes.
+ * Both are bytes: 2^16 is 257 * 255 + 1, and no bin's remainder is 256. A row has 16 entries, as many as a shuffle of
+ * bytes looks up. A loop takes entry index % 16 of each row up to the index's own, index / 16, and the exclusive or of
+ * these is `high`, or `low`. Rows from HALF_ROWS on, whose indices are negative as signed bytes, begin anew. Indices of
+ * s8 are magnitudes in steps, STEP_INDICES of them; those of other formats are bins. */
 enum { INFORMATION_RADIX = 257, INFORMATION_ROWS = (LAST_BIN + 1) / 16, HALF_ROWS = 8, STEP_INDICES = 16 * HALF_ROWS };
 typedef struct softqam_information_table {
     uint8_t high[INFORMATION_ROWS][16];

@@ -98,7 +98,7 @@ typedef struct softqam_division_ways {
 typedef void softqam_divided_loop(const softqam_divided_call *divided, softqam_division_ways *ways, size_t first,
                                   size_t n_symbols);
 
-/* The table for the information of LLRs, and its places per unit of an LLR. */
+/* The tables for the information of LLRs, and how many bins a unit of an LLR has. */
 typedef struct softqam_information {
     const softqam_information_table *table;
     const uint32_t *of_bins;
