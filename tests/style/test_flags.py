@@ -12,6 +12,7 @@ COMPILE_COMMANDS is the build's compile_commands.json, LIBRARY the built shared 
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -91,7 +92,7 @@ def optimised_ptx(path, command, architecture):
     """Returns a file's PTX, compiled as `command` compiles it or another file fastest, but optimised."""
     with tempfile.NamedTemporaryFile("r", suffix=".ptx") as file:
         for pattern, text in (("--Ofast-compile=max", "--Ofast-compile=mid"), (r"--generate-code=\S+", f"-arch=compute_{architecture}"),
-                              (" -c .*", f" -ptx {path} -o {file.name}")):
+                              (" -c .*", f" -ptx {shlex.quote(path)} -o {file.name}")):
             command = re.sub(pattern, text, command)
         subprocess.run(command, shell=True, check=True)
         return file.read()
