@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All kernels: for builds that had rather compile one long file (SOFTQAM_ONE_KERNEL_FILE). */
+/* All kernels, for builds that compile one long file faster than many (SOFTQAM_ONE_KERNEL_FILE). */
 #include "device_tables.cu"
 #include "element_kernel_f16.cu"
 #include "element_kernel_s8.cu"
