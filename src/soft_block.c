@@ -76,8 +76,8 @@ uint32_t softqam_soft_block_runs(const softqam_soft_block *block, uint32_t first
     return n;
 }
 
-/* Sorts planes by the order in which LLRs at one position must be added: by symbol, then by bit. If runs
- * of several planes reach a position, the one that begins highest reaches it with the earliest symbol: it comes first.
+/* Sorts planes by the order in which LLRs at one position must be added: by symbol, then by bit. If several planes'
+ * runs reach a position, the one that begins highest reaches it with the earliest symbol, so it comes first.
  */
 static void order_planes(const uint32_t positions[], unsigned n_planes, uint8_t order[MAX_SYMBOL_BITS])
 {
