@@ -23,12 +23,12 @@ softqam_status softqam_cuda_status(cudaError_t error, const char *call)
 
 softqam_status softqam_device_enter(softqam_device_scope *scope, int device)
 {
-    int before = -1;
+    int caller_device = -1;
     *scope = (softqam_device_scope){-1, softqam_float_enter()};
-    TRY_CUDA(cudaGetDevice, &before);
-    if (device != before)
+    TRY_CUDA(cudaGetDevice, &caller_device);
+    if (device != caller_device)
         TRY_CUDA(cudaSetDevice, device);
-    scope->device = before;
+    scope->device = caller_device;
     return SOFTQAM_OK;
 }
 

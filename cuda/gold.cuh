@@ -68,11 +68,11 @@ struct gold_words {
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             const gold_register which = static_cast<gold_register>(sequence);
-            for (int from = 0; from < 31; from++) { /* the sequence that begins with this bit alone */
-                uint64_t bits = gold_lengthened(which, 1u << from);
+            for (int bit = 0; bit < 31; bit++) { /* the sequence that begins with this bit alone */
+                uint64_t bits = gold_lengthened(which, 1u << bit);
                 for (int word = 0; word < WARP_THREADS; word += 2, bits = gold_next_64(which, bits)) {
-                    of_nibble[sequence][from / 4][1 << from % 4][word] = static_cast<uint32_t>(bits);
-                    of_nibble[sequence][from / 4][1 << from % 4][word + 1] = static_cast<uint32_t>(bits >> 32);
+                    of_nibble[sequence][bit / 4][1 << bit % 4][word] = static_cast<uint32_t>(bits);
+                    of_nibble[sequence][bit / 4][1 << bit % 4][word + 1] = static_cast<uint32_t>(bits >> 32);
                 }
             }
             for (int nibble = 0; nibble < GOLD_NIBBLES; nibble++)
@@ -127,14 +127,14 @@ struct warp_gold {
     {
         const unsigned all = 0xffffffffu;
         const unsigned lane = warp_lane();
-        const unsigned from = lane + ADVANCE;
-        const bool is_known = from < WARP_THREADS;
+        const unsigned new_word = lane + ADVANCE;
+        const bool is_known = new_word < WARP_THREADS;
         uint32_t sum_mask = is_known ? 0 : 0xffffffffu;
         asm("" : "+r"(sum_mask)); /* hides the condition from the compiler, which would branch around the shuffles */
 #pragma unroll
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             const uint32_t word = words[sequence];
-            const uint32_t earlier = __shfl_sync(all, word, is_known ? from : from - 31);
+            const uint32_t earlier = __shfl_sync(all, word, is_known ? new_word : new_word - 31);
             uint32_t sum = word;
             if (sequence == 1)
                 sum ^= __shfl_up_sync(all, word, 1) ^ __shfl_up_sync(all, word, 2);
@@ -225,19 +225,19 @@ template <int BITS> struct gold_bits {
     enum { WORD_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
     typedef typename unsigned_of<WORD_BITS / 8>::type word_type;
 
-    const word_type *from;
+    const word_type *first_word;
     unsigned shift;
 
     __device__ __forceinline__ void open(const uint32_t *words, unsigned bit)
     {
-        from = reinterpret_cast<const word_type *>(words) + bit / WORD_BITS;
+        first_word = reinterpret_cast<const word_type *>(words) + bit / WORD_BITS;
         shift = bit % WORD_BITS;
     }
 
     /* Reads the word after the last one too. */
     __device__ __forceinline__ uint32_t read(unsigned words_ahead) const
     {
-        const word_type *word = from + words_ahead * (32 / WORD_BITS);
+        const word_type *word = first_word + words_ahead * (32 / WORD_BITS);
         if (WORD_BITS == BITS)
             return *word;
         return __funnelshift_r(word[0], 32 % BITS != 0 ? word[1] : 0, shift) & ((1u << BITS) - 1);

@@ -38,7 +38,7 @@ static softqam_status choose_device(softqam_gpu *gpu, const softqam_context_conf
 
 static softqam_status gpu_create(softqam_gpu **out, const softqam_context_config *config)
 {
-    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t caller_mask = softqam_signals_block();
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
     *out = NULL;
     softqam_gpu *gpu = calloc(1, sizeof *gpu);
@@ -62,7 +62,7 @@ static void gpu_destroy(softqam_gpu *gpu)
 
 static softqam_status gpu_prepare_kernels(softqam_gpu *gpu, const softqam_params *params)
 {
-    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t caller_mask = softqam_signals_block();
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->device));
     return softqam_kernels_prepare(params);
@@ -72,7 +72,7 @@ static softqam_status gpu_prepare_host_calls(softqam_gpu *gpu) { return softqam_
 
 static softqam_status gpu_check_memory(const softqam_gpu *gpu, const softqam_segment_list *list)
 {
-    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t caller_mask = softqam_signals_block();
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, gpu->device));
     return softqam_pipeline_check_memory(list);
@@ -86,7 +86,7 @@ static softqam_status gpu_demodulate(softqam_gpu *gpu, softqam_pool *pool, const
 
 static softqam_status gpu_host_alloc(softqam_gpu *gpu, size_t nbytes, void **memory)
 {
-    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t caller_mask = softqam_signals_block();
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     *memory = NULL;
     TRY(softqam_device_enter(&scope, gpu->device));

@@ -33,10 +33,10 @@ static __device__ __forceinline__ joint_layer load_joint_layer(const softqam_sou
                                                                size_t element, unsigned layer)
 {
     const bool is_folded = source.n_layers == 1 && layer < source.joint_layers;
-    thread_source<GAIN_SOURCE> from;
-    from.open(source, input_format, is_folded ? element * source.joint_layers + layer : element, is_folded ? 0 : layer,
-              0);
-    const raw_symbol raw = from.load(input_format, from.noise != nullptr);
+    thread_source<GAIN_SOURCE> place;
+    place.open(source, input_format, is_folded ? element * source.joint_layers + layer : element, is_folded ? 0 : layer,
+               0);
+    const raw_symbol raw = place.load(input_format, place.noise != nullptr);
     return {convert<ANY_SOURCE>(raw, input_format, source.input_scale), raw.noise, raw.gain};
 }
 
@@ -53,9 +53,9 @@ static __device__ __forceinline__ joint_source load_joint(const segment_memory &
     const bool is_wanted = partner_layer < source.joint_layers; /* the partner */
     const joint_layer wanted = load_joint_layer(source, shared.input_format, index.element, index.layer);
     const joint_layer partner = load_joint_layer(source, shared.input_format, index.element, partner_layer);
-    const float *from = shared.extras.cross_gain[index.layer / 2] + 2 * index.element * shared.extras.stride;
-    is_in_global_memory(from);
-    const float2 cross = {from[0], index.layer % 2 != 0 ? -from[1] : from[1]};
+    const float *cross_gain = shared.extras.cross_gain[index.layer / 2] + 2 * index.element * shared.extras.stride;
+    is_in_global_memory(cross_gain);
+    const float2 cross = {cross_gain[0], index.layer % 2 != 0 ? -cross_gain[1] : cross_gain[1]};
     return {joint_inputs_of(wanted, partner, cross, is_wanted),
             is_wanted ? shared.segment.placement.modulation + 0u : source.partner_modulation + 0u};
 }
@@ -130,7 +130,6 @@ struct thread_symbols<FORMAT, M, JOINT_SOURCE, IS_DESCRAMBLED> {
                                                  unsigned stride)
     {
         joint_llrs<FORMAT, M> llrs = {};
-        const softqam_source &from = shared.segment.source;
         if constexpr (M > 0) {
             uint32_t flips = 0;
             if (is_descrambled) {
@@ -138,7 +137,7 @@ struct thread_symbols<FORMAT, M, JOINT_SOURCE, IS_DESCRAMBLED> {
                 sequence.open(shared.sequence, bit);
                 flips = sequence.read(0);
             }
-            const symbol_index index = symbol_index_of(from.joint_layers, symbol);
+            const symbol_index index = symbol_index_of(shared.segment.source.joint_layers, symbol);
             if (has_symbol && shared.extras.cross_gain[index.layer / 2])
                 llrs = demodulate_joint<FORMAT, M>(shared, limit, index, flips);
             else if (has_symbol)

@@ -69,7 +69,7 @@ static void close_buffers(softqam_pipeline *pipeline)
 static softqam_status make_buffers(softqam_pipeline *pipeline)
 {
     const unsigned n = softqam_pipeline_n_buffers(pipeline);
-    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t caller_mask = softqam_signals_block();
     ENDED_BY(softqam_device_leave) softqam_device_scope scope;
     TRY(softqam_device_enter(&scope, pipeline->device));
     pipeline->ring = calloc(n, sizeof *pipeline->ring);

@@ -191,26 +191,27 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
     }
 
     /* Loads the group that is k * STRIDE after the next one. */
-    __device__ __forceinline__ void load(loaded &in, int k) const
+    __device__ __forceinline__ void load(loaded &inputs, int k) const
     {
         typedef typename group::word_type word_type;
         if (k * STRIDE >= n_left)
             return;
         if constexpr (IS_CODEWORD)
             if (has_layers()) {
-                in.symbols = {};
+                inputs.symbols = {};
 #pragma unroll
                 for (int g = 0; g < G; g++) {
-                    in.symbols.load_symbol(g, reinterpret_cast<const word_type *>(symbols_in[g] + k * symbol_stride()));
-                    in.noise[g] = noise_in[g][k * symbol_stride()];
+                    inputs.symbols.load_symbol(
+                        g, reinterpret_cast<const word_type *>(symbols_in[g] + k * symbol_stride()));
+                    inputs.noise[g] = noise_in[g][k * symbol_stride()];
                 }
                 return;
             }
-        in.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * STRIDE];
+        inputs.symbols = reinterpret_cast<const group *>(symbols_in[0])[k * STRIDE];
         if (has_noise_each)
 #pragma unroll
             for (int g = 0; g < G; g++)
-                in.noise[g] = noise_in[0][k * STRIDE * G + g];
+                inputs.noise[g] = noise_in[0][k * STRIDE * G + g];
     }
 
     /* Returns the counts with a group's erasures and sampled symbols. The loop seldom calls this, and stays in the
@@ -251,7 +252,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
 
     /* Demodulates the group that is k * STRIDE after the next one; with statistics counts n symbols of it. */
     template <typename Table>
-    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &in, int k, unsigned n)
+    __device__ __forceinline__ packed_values<WORDS> demodulate(const Table &table, const loaded &inputs, int k,
+                                                               unsigned n)
     {
         const uint32_t flips = flips_of_group(k);
         packed_values<size::WORDS> symbols[G];
@@ -259,13 +261,13 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
         symbol_scale scales[G];
 #pragma unroll
         for (int g = 0; g < G; g++) {
-            components[2 * g] = in.symbols.component(2 * g, plain.input_scale);
-            components[2 * g + 1] = in.symbols.component(2 * g + 1, plain.input_scale);
+            components[2 * g] = inputs.symbols.component(2 * g, plain.input_scale);
+            components[2 * g + 1] = inputs.symbols.component(2 * g + 1, plain.input_scale);
             scales[g] = scale;
             scales[g].pi2_sign = g % 2 ? plain.other_pi2_sign : plain.pi2_sign;
             scales[g].flips = flips >> g * BITS & ((1u << BITS) - 1);
             if (has_noise_each)
-                scales[g].set_noise(weight_scale, in.noise[g], plain.noise_is_inverse, plain.limit);
+                scales[g].set_noise(weight_scale, inputs.noise[g], plain.noise_is_inverse, plain.limit);
         }
         const bool are_regular = values_of<FORMAT, M, IS_CODEWORD, G>(symbols, table, components, scales, plain.limit);
         const packed_values<WORDS> joined = join<G, size::NBYTES>(symbols);
@@ -323,15 +325,15 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
         if (n == 0 || (!HAS_COUNTS && n_left != 0)) /* threads of a warp count together */
             return;
         const bool is_mine = !HAS_COUNTS || n_left == 0;
-        loaded in = {};
+        loaded inputs = {};
 #pragma unroll
         for (int g = 0; g < G - 1; g++)
             if (is_mine && g < n) {
-                in.symbols.load_symbol(g, reinterpret_cast<const typename group::word_type *>(symbols_in[0] + g));
+                inputs.symbols.load_symbol(g, reinterpret_cast<const typename group::word_type *>(symbols_in[0] + g));
                 if (has_noise_each)
-                    in.noise[g] = noise_in[0][g];
+                    inputs.noise[g] = noise_in[0][g];
             }
-        store_words(room, demodulate(table, in, 0, is_mine ? n : 0));
+        store_words(room, demodulate(table, inputs, 0, is_mine ? n : 0));
         if (!is_mine)
             return;
         counts.n_symbols += n;
@@ -345,7 +347,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
     __device__ __forceinline__ void advance(int n)
     {
         if constexpr (IS_CODEWORD)
-            sequence.from += n * STRIDE_WORDS * 32 / sequence.WORD_BITS;
+            sequence.first_word += n * STRIDE_WORDS * 32 / sequence.WORD_BITS;
         symbol_number += n * STRIDE * G;
 #pragma unroll
         for (int g = 0; g < sizeof symbols_in / sizeof symbols_in[0]; g++) {

@@ -14,8 +14,8 @@
  * stage and sequence lie afterwards. */
 struct descriptor_memory {
     enum { MOST = 16 };
-    softqam_segment from[MOST];
-    prepared_segment to[MOST];
+    softqam_segment descriptors[MOST];
+    prepared_segment prepared[MOST];
     unsigned found; /* the segment that has a part, among these; MOST: none */
     unsigned n_present;
     uint32_t n_parts;
@@ -30,10 +30,10 @@ struct descriptor_memory {
     enum { WORDS = sizeof(softqam_segment) / sizeof(word) };
 
     /* The block's threads copy n <= MOST descriptors, past the first cache: a kernel may do so before it waits. */
-    __device__ __forceinline__ void load(const softqam_segment *descriptors, unsigned n)
+    __device__ __forceinline__ void load(const softqam_segment *from, unsigned n)
     {
         for (unsigned k = threadIdx.x; k < n * WORDS; k += BLOCK_THREADS)
-            reinterpret_cast<word *>(from)[k] = __ldcg(reinterpret_cast<const word *>(descriptors) + k);
+            reinterpret_cast<word *>(descriptors)[k] = __ldcg(reinterpret_cast<const word *>(from) + k);
     }
 
     /* Returns whether they, of which some are present, have changed since all threads copied them. */
@@ -41,7 +41,7 @@ struct descriptor_memory {
     {
         bool changed = n_present != min(__ldcg(argument.n_present), argument.common.n_segments);
         for (unsigned k = threadIdx.x; k < n_present * WORDS; k += BLOCK_THREADS)
-            changed |= reinterpret_cast<const word *>(from)[k] !=
+            changed |= reinterpret_cast<const word *>(descriptors)[k] !=
                        __ldcg(reinterpret_cast<const word *>(argument.descriptors) + k);
         return __syncthreads_or(changed) != 0;
     }
@@ -94,8 +94,8 @@ struct prepared_arguments {
         memory.load(all.descriptors + k, 1);
         __syncthreads();
         if (threadIdx.x == 0) {
-            softqam_segment_resolve(&shared.segment, &memory.from[0], &all.defaults);
-            softqam_extras_resolve(&shared.extras, &memory.from[0]);
+            softqam_segment_resolve(&shared.segment, &memory.descriptors[0], &all.defaults);
+            softqam_extras_resolve(&shared.extras, &memory.descriptors[0]);
         }
     }
 
@@ -104,14 +104,15 @@ struct prepared_arguments {
     __device__ __forceinline__ bool with_codeword(unsigned k, const Function &function) const
     {
         if (are_descriptors()) {
-            const softqam_segment &from = all.descriptors[k];
-            const softqam_codeword &codeword = from.codeword;
-            return function(from.first_symbol, from.n_symbols, codeword.n_code_blocks != 0 && codeword.n_cb != 0,
-                            codeword.buffers, codeword.block_buffers, codeword.block_stride);
+            const softqam_segment &descriptor = all.descriptors[k];
+            const softqam_codeword &codeword = descriptor.codeword;
+            return function(descriptor.first_symbol, descriptor.n_symbols,
+                            codeword.n_code_blocks != 0 && codeword.n_cb != 0, codeword.buffers, codeword.block_buffers,
+                            codeword.block_stride);
         }
-        const softqam_resolved_segment &from = segment(k).segment;
-        const softqam_placement &placement = from.placement;
-        return function(placement.codeword_symbol, from.n_symbols, placement.has_soft_buffers, placement.out,
+        const softqam_resolved_segment &resolved = segment(k).segment;
+        const softqam_placement &placement = resolved.placement;
+        return function(placement.codeword_symbol, resolved.n_symbols, placement.has_soft_buffers, placement.out,
                         placement.block_buffers, placement.block_stride);
     }
 };
@@ -222,10 +223,11 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_memory &shared,
         }
         __syncthreads();
         if (threadIdx.x < WARP_THREADS) {
-            prepared_segment &own = memory.to[lane % MOST];
+            prepared_segment &own = memory.prepared[lane % MOST];
             uint32_t n_own = 0;
             if (lane < MOST && first + lane < n) {
-                softqam_prepare_segment(&own, &memory.from[lane], &all.defaults, all.common.input_format, FORMAT);
+                softqam_prepare_segment(&own, &memory.descriptors[lane], &all.defaults, all.common.input_format,
+                                        FORMAT);
                 own.segment.n_symbols = min(own.segment.n_symbols, size_t{MAX_SYMBOLS});
                 n_own = static_cast<uint32_t>(min(softqam_lay_out_any(&own, all.common.block_iterations),
                                                   size_t{MAX_PARTS})); /* a round's sum does not overflow */
@@ -250,7 +252,7 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_memory &shared,
         __syncthreads();
         n_before += memory.n_parts;
         if (memory.found < MOST) {
-            const prepared_segment &found = memory.to[memory.found];
+            const prepared_segment &found = memory.prepared[memory.found];
             copy_words(shared.segment, found.segment);
             copy_words(shared.extras, found.extras);
             copy_words(shared.layout, found.layout);

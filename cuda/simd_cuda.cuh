@@ -155,8 +155,8 @@ VEC vec_u32 byte_selector_of(vec_u32 byte_select)
     vec_u32 selector = 0;
     VEC_UNROLL
     for (int k = 0; k < U8_AXIS_BITS; k++) {
-        const vec_u32 from = byte_select >> (8 * k) & 0xff;
-        selector |= ((from >> 5 & 4) | (from >> 2 & 1)) << (4 * k);
+        const vec_u32 choice = byte_select >> (8 * k) & 0xff;
+        selector |= ((choice >> 5 & 4) | (choice >> 2 & 1)) << (4 * k);
     }
     static_assert(FROM_LOW == 0 && FROM_HIGH == 4 && SATURATED_0 == 0x80 && SATURATED_255 == 0xff,
                   "bit 7 tells saturated bytes, bit 2 which of two they are");

@@ -31,18 +31,18 @@ template <int VALUE, int N> struct neighbours {
             store_value<NBYTES>(to, word[0]);
     }
 
-    template <typename Sum> __device__ __forceinline__ void add_to(const neighbours &before, const Sum &sum)
+    template <typename Sum> __device__ __forceinline__ void add_to(const neighbours &old_values, const Sum &sum)
     {
 #pragma unroll
         for (int w = 0; w < WORDS; w++)
-            word[w] = sum.add(before.word[w], word[w]);
+            word[w] = sum.add(old_values.word[w], word[w]);
     }
 
     /* Takes bit k's values from those of each symbol. */
     template <int SYMBOL_WORDS>
     __device__ __forceinline__ void take(const packed_values<SYMBOL_WORDS> (&symbols)[N], int k)
     {
-        const int from = k / PER_WORD, part = k % PER_WORD;
+        const int w = k / PER_WORD, part = k % PER_WORD;
         if constexpr (N == 1 || VALUE == 4) {
 #pragma unroll
             for (int n = 0; n < N; n++)
@@ -52,7 +52,7 @@ template <int VALUE, int N> struct neighbours {
             uint32_t pairs[N / 2];
 #pragma unroll
             for (int n = 0; n < N; n += 2)
-                pairs[n / 2] = __byte_perm(symbols[n].word[from], symbols[n + 1].word[from], pick);
+                pairs[n / 2] = __byte_perm(symbols[n].word[w], symbols[n + 1].word[w], pick);
             word[0] = pairs[0];
             if constexpr (WORDS == 2)
                 word[1] = pairs[1];
@@ -68,9 +68,9 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
     typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
 
-    unsigned char *values;             /* the code block's soft buffer; NULL: LLRs go nowhere */
-    uint32_t position[BITS];           /* where each bit's first value goes */
-    neighbours<VALUE, N> before[BITS]; /* what is there, if LLRs are added */
+    unsigned char *values;                 /* the code block's soft buffer; NULL: LLRs go nowhere */
+    uint32_t position[BITS];               /* where each bit's first value goes */
+    neighbours<VALUE, N> old_values[BITS]; /* the soft buffer's, if LLRs are added to them */
 
     /* Finds the positions of a symbol of the codeword and of those that follow it. */
     __device__ __forceinline__ void open(const softqam_placement &placement, uint32_t symbol)
@@ -85,9 +85,9 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
 
     __device__ __forceinline__ unsigned char *place(int k) const
     {
-        unsigned char *at = values + size_t{position[k]} * VALUE;
-        is_in_global_memory(at);
-        return at;
+        unsigned char *address = values + size_t{position[k]} * VALUE;
+        is_in_global_memory(address);
+        return address;
     }
 
     /* Loads what LLRs will be added to, early and all at once. */
@@ -97,7 +97,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
             return;
 #pragma unroll
         for (int k = 0; k < BITS; k++)
-            before[k].load(place(k));
+            old_values[k].load(place(k));
     }
 
     /* Stores the symbols' values, or adds them to those that have been loaded. */
@@ -121,7 +121,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
         for (int k = 0; k < BITS; k++) {
             neighbours<VALUE, N> llrs;
             llrs.take(symbols, k);
-            llrs.add_to(before[k], sum);
+            llrs.add_to(old_values[k], sum);
             llrs.store(place(k));
         }
     }

@@ -161,9 +161,9 @@ static __device__ __forceinline__ void place_run(unsigned char *to, uint32_t fro
             uint4 *target = reinterpret_cast<uint4 *>(to + offset);
             uint4 vector = load_shared_vector(from + offset);
             if (COMBINES) {
-                const uint4 before = *target;
-                vector = make_uint4(sum.add(before.x, vector.x), sum.add(before.y, vector.y),
-                                    sum.add(before.z, vector.z), sum.add(before.w, vector.w));
+                const uint4 old_values = *target;
+                vector = make_uint4(sum.add(old_values.x, vector.x), sum.add(old_values.y, vector.y),
+                                    sum.add(old_values.z, vector.z), sum.add(old_values.w, vector.w));
             }
             *target = vector;
         }

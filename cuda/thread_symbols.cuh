@@ -51,33 +51,34 @@ template <source_kind KIND> struct thread_source {
     size_t gain_stride; /* GAIN_SOURCE */
 
     /* Begins at a symbol of a source. `stride`: from a warp's iteration to its next one, in iterations. */
-    __device__ __forceinline__ void open(const softqam_source &from, unsigned input_format, size_t symbol,
+    __device__ __forceinline__ void open(const softqam_source &source, unsigned input_format, size_t symbol,
                                          unsigned stride)
     {
-        const symbol_index index = symbol_index_of(from.n_layers, symbol);
-        open(from, input_format, index.element, index.layer, stride);
+        const symbol_index index = symbol_index_of(source.n_layers, symbol);
+        open(source, input_format, index.element, index.layer, stride);
     }
 
     /* Begins at a layer of a resource element. */
-    __device__ __forceinline__ void open(const softqam_source &from, unsigned input_format, size_t element,
+    __device__ __forceinline__ void open(const softqam_source &source, unsigned input_format, size_t element,
                                          unsigned number, unsigned stride)
     {
-        const unsigned n_layers = from.n_layers;
-        const softqam_source_layer &layer = from.layers[number];
-        static_assert(N_INPUT_FORMATS == 4, "load() and convert() have each");
-        const size_t nbytes = from.symbol_stride * (layer.symbols_q ? from.symbol_nbytes / 2 : from.symbol_nbytes);
+        const unsigned n_layers = source.n_layers;
+        const softqam_source_layer &layer = source.layers[number];
+        static_assert(N_INPUT_FORMATS == 4, "Give the new format its case in load() and convert()");
+        const size_t nbytes =
+            source.symbol_stride * (layer.symbols_q ? source.symbol_nbytes / 2 : source.symbol_nbytes);
         const unsigned elements = n_layers == 3 ? 10 : WARP_THREADS >> n_layers / 2; /* elements of an iteration */
         i = static_cast<const unsigned char *>(layer.symbols) + element * nbytes;
         q = layer.symbols_q ? static_cast<const unsigned char *>(layer.symbols_q) + element * nbytes : nullptr;
-        noise = layer.noise_var ? layer.noise_var + element * from.noise_stride : nullptr;
+        noise = layer.noise_var ? layer.noise_var + element * source.noise_stride : nullptr;
         symbol_stride = stride * elements * nbytes;
-        noise_stride = stride * elements * from.noise_stride;
+        noise_stride = stride * elements * source.noise_stride;
         is_in_global_memory(i);
         is_in_global_memory(q);
         is_in_global_memory(noise);
         if (KIND == GAIN_SOURCE) {
-            gain = layer.gain + element * from.gain_stride;
-            gain_stride = stride * elements * from.gain_stride;
+            gain = layer.gain + element * source.gain_stride;
+            gain_stride = stride * elements * source.gain_stride;
             is_in_global_memory(gain);
         }
     }
@@ -187,20 +188,20 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     /* Begins at a symbol of the segment, which is n_before symbols into the block's sequence. */
     __device__ __forceinline__ void open(size_t symbol, unsigned n_before, unsigned stride)
     {
-        const softqam_source &from = shared.segment.source;
+        const softqam_source &segment_source = shared.segment.source;
         const softqam_placement &placement = shared.segment.placement;
         input_format = shared.input_format;
-        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || from.noise_stride != 0);
-        noise_is_inverse = from.noise_is_inverse;
+        has_noise_each = FORMAT != SOFTQAM_OUTPUT_U8 && (KIND != ANY_SOURCE || segment_source.noise_stride != 0);
+        noise_is_inverse = segment_source.noise_is_inverse;
         is_descrambled = IS_DESCRAMBLED && placement.is_descrambled;
         weight_scale = weight_scale_of(FORMAT, placement.steps_per_nat);
-        input_scale = from.input_scale;
+        input_scale = segment_source.input_scale;
         bit = n_before * BITS;
         scale = {};
         /* A stride is even, so I changes its sign in all of a thread's symbols or in none. */
         if (M == 0 && placement.modulation == SOFTQAM_MODULATION_PI2_BPSK)
             scale.pi2_sign = static_cast<uint32_t>(placement.scrambled_symbol + symbol) << 31;
-        source.open(from, input_format, symbol, stride);
+        source.open(segment_source, input_format, symbol, stride);
     }
 
     __device__ __forceinline__ void load(bool has_symbol)

@@ -9,12 +9,15 @@
 
 static inline sigset_t softqam_signals_block(void)
 {
-    sigset_t all, before;
+    sigset_t all, caller_mask;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    return before;
+    pthread_sigmask(SIG_SETMASK, &all, &caller_mask);
+    return caller_mask;
 }
 
-static inline void softqam_signals_restore(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
+static inline void softqam_signals_restore(const sigset_t *caller_mask)
+{
+    pthread_sigmask(SIG_SETMASK, caller_mask, NULL);
+}
 
 #endif

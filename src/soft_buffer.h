@@ -112,9 +112,9 @@ HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const sof
     softqam_code_block block;
     block.n_symbols = blocks->shorter + (is_shorter ? 0 : blocks->n_layers);
     const uint32_t begin = is_shorter ? 0 : n_in_shorter;
-    const uint32_t before = (symbol - begin) / block.n_symbols;
-    block.first = begin + before * block.n_symbols;
-    block.j = before + (is_shorter ? 0 : blocks->n_shorter);
+    const uint32_t n_before = (symbol - begin) / block.n_symbols;
+    block.first = begin + n_before * block.n_symbols;
+    block.j = n_before + (is_shorter ? 0 : blocks->n_shorter);
     block.r = softqam_code_block_number(blocks, block.j);
     return block;
 }

@@ -158,7 +158,7 @@ static int start_worker(softqam_pool *pool)
     worker->pool = pool;
     sem_init(&worker->wake, 0, 0);
     error = set_attributes(&attributes, pool->priority);
-    ENDED_BY(softqam_signals_restore) const sigset_t before = softqam_signals_block();
+    ENDED_BY(softqam_signals_restore) const sigset_t caller_mask = softqam_signals_block();
     if (!error)
         error = pthread_create(&worker->thread, &attributes, worker_main, worker);
     pthread_attr_destroy(&attributes);
