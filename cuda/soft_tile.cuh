@@ -50,8 +50,8 @@ template <int BITS, int VALUE>
 static __device__ __forceinline__ void prefetch_tile(const soft_work &work, const soft_stage &stage)
 {
     enum { LINE_NBYTES = 128, THREADS = BLOCK_THREADS / BITS };
-    unsigned thread; /* threadIdx.x, hidden from the compiler, which would divide it in advance for every modulation */
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    /* The compiler would divide threadIdx.x in advance for every modulation. */
+    const unsigned thread = own_thread();
     const unsigned plane = thread / THREADS;
     const softqam_soft_run run = softqam_soft_run_at(&work.buffer, plane * work.n_symbols + stage.first);
     const uint32_t last = (min(run.n, stage.n_symbols) - 1) * VALUE;
