@@ -28,11 +28,12 @@ struct information_values {
 
     constexpr information_values() : of_bins{}
     {
+        static_assert(BINS_PER_NAT == 16, "Give RATIO its value");
         constexpr double RATIO = 0.939413062813475786119710825, /* exp(-1 / BINS_PER_NAT) */
             LOG_2 = 0.693147180559945309417232121;
         double x = 1;
         for (int k = 0; k <= LAST_BIN; k++, x *= RATIO) {
-            const double entropy = (log_of_one_more(x) + k / 16.0 * x / (1 + x)) / LOG_2;
+            const double entropy = (log_of_one_more(x) + k / static_cast<double>(BINS_PER_NAT) * x / (1 + x)) / LOG_2;
             of_bins[k] = static_cast<uint32_t>(static_cast<double>(WHOLE_INFORMATION) * (1 - entropy) + 0.5);
         }
     }
@@ -110,7 +111,7 @@ static __device__ __forceinline__ uint32_t bin_of_llr(const packed_values<WORDS>
 /* Returns how many bins of information_values a format's unit has. */
 static __device__ __forceinline__ float bins_per_unit_of(softqam_output_format format, float steps_per_nat)
 {
-    return vec_div(16.0f, softqam_is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
+    return vec_div(static_cast<float>(BINS_PER_NAT), softqam_is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
 }
 
 /* Adds the energies of a symbol, unless the mask `kept` is zero. */
