@@ -41,7 +41,7 @@ struct information_values {
 static __device__ const information_values information_of_bins = information_values();
 
 enum { N_COUNTS = sizeof(softqam_statistics) / sizeof(uint64_t) };
-static_assert(N_COUNTS == 7, "block_counts::add_rare() and set() have each");
+static_assert(N_COUNTS == 7, "Give the new count its place in warp_counts, block_counts::add_rare() or set()");
 
 /* A thread's counts. */
 struct thread_counts {

@@ -180,7 +180,7 @@ static __device__ __forceinline__ warp_gold gold_at(const gold_tables &tables, u
 template <int BITS>
 static __device__ __forceinline__ uint32_t warp_sequence(const gold_tables &tables, uint32_t c_init, uint64_t bit)
 {
-    static_assert(BITS <= 32, "the warp has 32 words");
+    static_assert(BITS <= 32, "A warp has 32 words of the sequence");
     const unsigned all = 0xffffffffu, own = warp_lane() * BITS;
     const warp_gold gold = gold_at(tables, c_init, bit);
     const uint32_t word = gold.words[0] ^ gold.words[1], low = __shfl_sync(all, word, own / 32);

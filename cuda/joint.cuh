@@ -10,7 +10,7 @@
 /* Returns the table for a partner of any modulation. */
 template <int M> static __device__ __forceinline__ softqam_joint_table joint_table_for(unsigned partner)
 {
-    static_assert(MAX_AXIS_BITS == 5, "a case for each");
+    static_assert(MAX_AXIS_BITS == 5, "Give partners of more bits a table and a case below");
     constexpr softqam_joint_table qpsk = joint_table_of(M, 1), qam16 = joint_table_of(M, 2),
                                   qam64 = joint_table_of(M, 3), qam256 = joint_table_of(M, 4),
                                   qam1024 = joint_table_of(M, 5);

@@ -21,7 +21,8 @@ static known_kernel all_kernels[N_INPUT_FORMATS][N_OUTPUT_FORMATS][N_KERNELS];
 
 static void find_kernels(void)
 {
-    _Static_assert(N_INPUT_FORMATS == 4 && N_OUTPUT_FORMATS == 5, "there are files for each");
+    _Static_assert(N_INPUT_FORMATS == 4 && N_OUTPUT_FORMATS == 5,
+                   "List below the functions of the new format's .cu files");
     static softqam_kernel_file *const files[] = {
         softqam_plain_kernels_cf32,  softqam_plain_kernels_cs16, softqam_plain_kernels_cs8,
         softqam_plain_kernels_cf16,  softqam_segment_kernels,    softqam_soft_kernel_u8,

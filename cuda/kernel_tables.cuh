@@ -18,7 +18,7 @@
 template <int M> struct llr_rows {
     enum { ROWS = 1 << (M - 1), FIFTH = 2 * 4 * ROWS, VALUES = FIFTH + (M == 5 ? 2 * ROWS : 0) };
     alignas(16) float values[VALUES]; /* kernels read four at a time */
-    static_assert(M >= 3 && M <= 5, "no other rows have a layout");
+    static_assert(M >= 3 && M <= 5, "Give rows of other bits a layout in llr_rows()");
 
     constexpr llr_rows() : values{}
     {
@@ -99,7 +99,7 @@ template <int M> struct llr_table_memory {
                    : IS_COPIED  ? 2 * MAX_LLR_ROWS
                                 : 2 * ROWS * LLR_ROW_NBYTES / sizeof(float)
     };
-    static_assert(MAX_AXIS_BITS == 5, "more rows need a table");
+    static_assert(MAX_AXIS_BITS == 5, "Give rows of more bits a layout in llr_table_memory");
     static constexpr int COPIED_NBYTES = LLR_FIFTH_OFFSET + int{MAX_LLR_ROWS} * LLR_FIFTH_NBYTES;
     alignas(IS_COPIED ? 2048 : 128) unsigned char rows[IN_REGISTERS ? 1
                                                        : IS_COPIED  ? COPIED_NBYTES

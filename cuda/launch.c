@@ -123,7 +123,7 @@ static const softqam_kernel *find_argument_kernel(const softqam_launch *launch)
     return softqam_kernel_of(launch->params, ARGUMENT_KERNEL, ANY_AXIS_BITS);
 }
 
-static_assert(N_OUTPUT_FORMATS == 5, "steps are those of s8 and s16 alone");
+static_assert(N_OUTPUT_FORMATS == 5, "Give a format in steps its limits in softqam_llr_limit_of()");
 softqam_llr_limit softqam_llr_limit_of(const softqam_params *params)
 {
     const float limit = params->llr_limit;

@@ -188,7 +188,7 @@ static chunk_memory host_memory(const host_call *call, const chunk_buffer *buffe
 
 /* Launches the kernel for a chunk: each piece is a segment of its own in the device's memory, with its own scale, noise
  * and modulation. A noise value for a whole segment is read here, and passed as an argument. */
-static_assert(sizeof(softqam_source) == 168, "give a chunk the new member as its kernel needs it");
+static_assert(sizeof(softqam_source) == 168, "Give launch_chunk() the new member as a kernel needs it");
 static softqam_status launch_chunk(const host_call *call, const chunk_buffer *buffer, const chunk_memory *device)
 {
     softqam_launch launch;

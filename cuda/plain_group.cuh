@@ -114,7 +114,7 @@ static __device__ __forceinline__ void store_in_plane(unsigned char *to, const p
                                                     : (0x54 + second % 4 * 0x11) << 8 | (0x10 + first % 4 * 0x11);
         values = __byte_perm(group.word[first / 4], group.word[second / 4], selector);
     }
-    static_assert(N <= 2, "one or two of them");
+    static_assert(N <= 2, "Give groups of more symbols their selector");
     store_value<NBYTES>(to, values);
 }
 

@@ -60,7 +60,7 @@ enum {
     LLR_FIFTH_NBYTES = 8
 };
 
-static_assert(MAX_AXIS_BITS == 5, "vec_llr_table and vec_llr_row_at() have rows of up to five bits");
+static_assert(MAX_AXIS_BITS == 5, "Give vec_llr_table and vec_llr_row_at() the rows of more bits");
 
 typedef struct vec_llr_table {
     uint32_t rows;  /* shared-memory address of row 0, of this thread's copy; aligned to the rows of one kind */
@@ -159,7 +159,7 @@ VEC vec_u32 byte_selector_of(vec_u32 byte_select)
         selector |= ((choice >> 5 & 4) | (choice >> 2 & 1)) << (4 * k);
     }
     static_assert(FROM_LOW == 0 && FROM_HIGH == 4 && SATURATED_0 == 0x80 && SATURATED_255 == 0xff,
-                  "bit 7 tells saturated bytes, bit 2 which of two they are");
+                  "byte_selector_of() takes bit 7 as a saturated byte, bit 2 as the second of two");
     return selector;
 }
 

@@ -108,7 +108,7 @@ template <softqam_output_format FORMAT, int M> struct tile_size {
         ROWS = MAX_ROWS < MAX_WARP_ITERATIONS ? MAX_ROWS + 0 : MAX_WARP_ITERATIONS + 0, /* rows of a symbol a thread */
         PITCH = ROWS * BLOCK_THREADS * VALUE + 16
     };
-    static_assert(ROWS >= 1 && BITS * PITCH + 16 <= SOFT_STAGE_NBYTES, "a tile is staged");
+    static_assert(ROWS >= 1 && BITS * PITCH + 16 <= SOFT_STAGE_NBYTES, "A tile of one row must fit in the stage");
 };
 
 /* Finds where a thread's values of each plane go in shared memory, `address` being that of an aligned plane: thread k

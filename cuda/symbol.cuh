@@ -14,7 +14,7 @@
 
 #include "arithmetic.h"
 
-static_assert(N_OUTPUT_FORMATS == 5, "symbol_size, metrics_of() and llrs_of() have each format");
+static_assert(N_OUTPUT_FORMATS == 5, "Give the new format its case in metrics_of() and llrs_of()");
 
 /* Sizes of a symbol with M bits an axis; 0 stands for BPSK and pi/2-BPSK. */
 template <softqam_output_format FORMAT, int M> struct symbol_size {
@@ -32,7 +32,7 @@ template <int M> using axis_bits_of = std::integral_constant<int, M>;
 template <softqam_output_format FORMAT, int ONLY = ANY_AXIS_BITS, typename Function>
 static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const Function &function)
 {
-    static_assert(N_MODULATIONS == 7, "a case for each");
+    static_assert(N_MODULATIONS == 7, "Give the new modulation its case below");
     if constexpr (FORMAT == SOFTQAM_OUTPUT_U8)
         return function(axis_bits_of<4>());
     else if constexpr (ONLY != ANY_AXIS_BITS)

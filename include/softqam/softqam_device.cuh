@@ -108,7 +108,7 @@ static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_co
  * @return as warp_sequence() */
 template <int BITS> static __device__ __forceinline__ uint32_t memory_sequence(const uint32_t *words, uint64_t bit)
 {
-    static_assert(BITS <= 32, "one word");
+    static_assert(BITS <= 32, "The bits must fit in a word");
     return __funnelshift_r(words[bit / 32], words[bit / 32 + 1], static_cast<unsigned>(bit % 32));
 }
 
