@@ -120,9 +120,9 @@ static piece_walk gather(const host_call *call, const chunk_buffer *buffer, cons
             continue;
         softqam_source_gather_symbols(source, call->loops->gather, 0, n, walk_memory(&walk, host, SYMBOLS));
         if (walk.nbytes[NOISE] > 0)
-            softqam_source_gather_floats(source, call->loops->gather, false, 0, n, walk_memory(&walk, host, NOISE));
+            softqam_source_gather_noise(source, call->loops->gather, 0, n, walk_memory(&walk, host, NOISE));
         if (source->has_gains)
-            softqam_source_gather_floats(source, call->loops->gather, true, 0, n, walk_memory(&walk, host, GAINS));
+            softqam_source_gather_gains(source, call->loops->gather, 0, n, walk_memory(&walk, host, GAINS));
     }
     return walk;
 }

@@ -130,13 +130,20 @@ void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_
     gather_items(&items, gather, first << is_split, n << is_split, to);
 }
 
-void softqam_source_gather_floats(const softqam_source *source, softqam_gather_loop *gather, bool gains, size_t first,
-                                  size_t n, float *to)
+void softqam_source_gather_noise(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to)
 {
-    item_arrays items = {.n_arrays = source->n_layers,
-                         .nbytes = sizeof *to,
-                         .stride = gains ? source->gain_stride : source->noise_stride};
+    item_arrays items = {.n_arrays = source->n_layers, .nbytes = sizeof *to, .stride = source->noise_stride};
     for (size_t k = 0; k < source->n_layers; k++)
-        items.arrays[k] = gains ? source->layers[k].gain : source->layers[k].noise_var;
+        items.arrays[k] = source->layers[k].noise_var;
+    gather_items(&items, gather, first, n, to);
+}
+
+void softqam_source_gather_gains(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to)
+{
+    item_arrays items = {.n_arrays = source->n_layers, .nbytes = sizeof *to, .stride = source->gain_stride};
+    for (size_t k = 0; k < source->n_layers; k++)
+        items.arrays[k] = source->layers[k].gain;
     gather_items(&items, gather, first, n, to);
 }

@@ -129,11 +129,13 @@ static inline void softqam_cursor_next(softqam_cursor *cursor, size_t n_symbols,
 void softqam_cursor_next_code_block(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment,
                                     softqam_destination *to);
 
-/* Gathers n symbols of a source side by side in the order of the codeword, from symbol `first` on. The second function
- * gathers their gains if `gains` is true, else their noise values. */
+/* Gather n symbols of a source, their noise values or their gains, side by side in the order of the codeword, from
+ * symbol `first` on. */
 void softqam_source_gather_symbols(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
                                    void *to);
-void softqam_source_gather_floats(const softqam_source *source, softqam_gather_loop *gather, bool gains, size_t first,
-                                  size_t n, float *to);
+void softqam_source_gather_noise(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to);
+void softqam_source_gather_gains(const softqam_source *source, softqam_gather_loop *gather, size_t first, size_t n,
+                                 float *to);
 
 #endif

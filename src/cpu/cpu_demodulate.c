@@ -179,11 +179,11 @@ static void load_noise(work *w, size_t first, size_t n)
         w->call.gains = layer->gain ? layer->gain + first : NULL;
         return;
     }
-    softqam_source_gather_floats(source, w->loops->gather, false, first, n, w->scratch->noise);
+    softqam_source_gather_noise(source, w->loops->gather, first, n, w->scratch->noise);
     w->call.noise = w->scratch->noise;
     if (!source->has_gains)
         return;
-    softqam_source_gather_floats(source, w->loops->gather, true, first, n, gains);
+    softqam_source_gather_gains(source, w->loops->gather, first, n, gains);
     w->call.gains = gains;
 }
 

@@ -80,12 +80,6 @@ static void gather_symbols(const softqam_joint *joint, const softqam_source *sou
     joint->loops->convert(memory->raw, source->input_scale, 2 * n, to);
 }
 
-static void gather_floats(const softqam_joint *joint, const softqam_source *source, bool gains, size_t first, size_t n,
-                          float *to)
-{
-    softqam_source_gather_floats(source, joint->loops->gather, gains, first, n, to);
-}
-
 /* Gathers c: one for each pair of a resource element or, if partners are not neighbours, one for each symbol, as its
  * layer sees it. */
 static void gather_cross_gains(const softqam_joint *joint, size_t first, size_t n, float *to)
@@ -107,12 +101,13 @@ static void gather_inputs(const softqam_joint *joint, softqam_joint_memory *memo
                           softqam_joint_call *call)
 {
     const softqam_source *source = &joint->source, *partners = &joint->partners;
+    softqam_gather_loop *gather = joint->loops->gather;
     if (n < joint->loops->min_joint_symbols)
         memset(memory, 0, offsetof(softqam_joint_memory, raw));
     gather_symbols(joint, source, memory, first, n, memory->symbols);
-    gather_floats(joint, source, true, first, n, memory->gains);
+    softqam_source_gather_gains(source, gather, first, n, memory->gains);
     if (!joint->has_one_noise)
-        gather_floats(joint, source, false, first, n, memory->noise);
+        softqam_source_gather_noise(source, gather, first, n, memory->noise);
     gather_cross_gains(joint, first, n, memory->cross);
     call->symbols = memory->symbols;
     call->gains = memory->gains;
@@ -121,9 +116,9 @@ static void gather_inputs(const softqam_joint *joint, softqam_joint_memory *memo
     if (!joint->has_partners)
         return;
     gather_symbols(joint, partners, memory, first, n, memory->partners);
-    gather_floats(joint, partners, true, first, n, memory->partner_gains);
+    softqam_source_gather_gains(partners, gather, first, n, memory->partner_gains);
     if (!joint->has_one_noise && joint->n_layers > 1)
-        gather_floats(joint, partners, false, first, n, memory->partner_noise);
+        softqam_source_gather_noise(partners, gather, first, n, memory->partner_noise);
     call->partners = memory->partners;
     call->partner_gains = memory->partner_gains;
     call->partner_noise = !joint->has_one_noise && joint->n_layers > 1 ? memory->partner_noise : NULL;
