@@ -8,7 +8,7 @@
 
 enum { HALF_WARP = WARP_THREADS / 2 };
 
-/* HARQ combining: llr_combined() for the values and LLRs in a word. For f32 it is llr_combined() itself. */
+/* HARQ combining: does llr_combined() for the values and LLRs in a word. */
 template <softqam_output_format FORMAT> struct soft_sum;
 
 template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
@@ -37,10 +37,10 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
         const uint32_t lower_sum = __vmaxs2(__viaddmin_s16x2(lower, widened(llrs, false), limits), least);
         const uint32_t upper_sum = __vmaxs2(__viaddmin_s16x2(upper, widened(llrs, true), limits), least);
         const uint32_t sums = __byte_perm(lower_sum, upper_sum, 0x6420);
-        const uint32_t within =
+        const uint32_t limited =
             __byte_perm(__vmaxs2(__vmins2(lower, limits), least), __vmaxs2(__vmins2(upper, limits), least), 0x6420);
         const uint32_t other =
-            within ^ values; /* a byte that is not zero marks a value beyond the limit, which stays */
+            limited ^ values; /* a byte that is not zero marks a value beyond the limit, which stays */
         const uint32_t differs = ((other & 0x7f7f7f7f) + 0x7f7f7f7f) | other;
         uint32_t stay;
         asm("prmt.b32 %0, %1, 0, 0xba98;" : "=r"(stay) : "r"(differs));
@@ -85,26 +85,27 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F16> {
         const __half2 value = halves(values);
         const __half2 sum = __hmin2(__hmax2(__hadd2_rn(value, halves(llrs)), __hneg2(limits)), limits);
         /* False for a NaN, and for an LLR of zero, which changes no value. */
-        const uint32_t within = __hle2_mask(__habs2(value), limits) & __hne2_mask(halves(llrs), __float2half2_rn(0.0f));
+        const uint32_t is_added =
+            __hle2_mask(__habs2(value), limits) & __hne2_mask(halves(llrs), __float2half2_rn(0.0f));
         uint32_t sums;
         memcpy(&sums, &sum, sizeof sums);
-        return (sums & within) | (values & ~within);
+        return (sums & is_added) | (values & ~is_added);
     }
 };
 
 template <> struct soft_sum<SOFTQAM_OUTPUT_F32> {
     float limit;
-    float above;
+    float limit_end; /* the next float */
 
     __device__ __forceinline__ void open(float largest)
     {
         limit = largest;
-        above = __uint_as_float(__float_as_uint(largest) + 1);
+        limit_end = __uint_as_float(__float_as_uint(largest) + 1);
     }
 
     __device__ __forceinline__ uint32_t add(uint32_t value, uint32_t llr) const
     {
-        return vec_bits(llr_combined(vec_from_bits(value), vec_from_bits(llr), limit, above));
+        return vec_bits(llr_combined(vec_from_bits(value), vec_from_bits(llr), limit, limit_end));
     }
 };
 

@@ -321,18 +321,19 @@ VEC vec_f32 llr_scaled(vec_f32 metric, vec_f32 weight, vec_f32 limit)
     return vec_limit(vec_mul(metric, weight), limit);
 }
 
-/* Adds, for HARQ combining, an LLR to the value of a soft buffer, rounded once, within +-limit. Both are of any output
- * format, all of whose values are floats: f16's sum rounds to binary32 and then to binary16 as it would at once, since
- * 24 bits are twice 11 and two more. A value beyond the limit stays, and so does a NaN; an LLR of zero changes no
- * value, not even -0; `above` is the next float after the limit.
+/* Adds an LLR to a value of a soft buffer, for HARQ combining, and limits the sum to +-limit; `limit_end` is the next
+ * float after the limit. A NaN and a value beyond the limit stay as they are. An LLR of zero changes no value, not even
+ * -0. Values of every output format are floats. The caller rounds f16's sum to binary16; since 24 bits are at least
+ * twice 11 and two more, that gives what one rounding would.
  *
- * The portable loop's f16 sum is rounded here, and to binary16 by vec_to_f16() in soft_buffer.c. cpu/add_loops.c has
- * forms of its own for f16, add_two_f16(), and for s8 and s16, in saturating integers; kernels have soft_sum.
- * tests/cpu/test_loops.c compares those of the CPU, soft_buffers.cuda the kernels'. */
-VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 above)
+ * This is the definition, which the portable loops of soft_buffer.c call for every format, and vector loops and kernels
+ * for f32. For the others those have faster forms of the same: cpu/add_loops.c and soft_sum in cuda/soft_values.cuh.
+ * tests/cpu/test_loops.c compares the vector loops with the portable ones, soft_buffers.cuda the kernels. */
+VEC vec_f32 llr_combined(vec_f32 value, vec_f32 llr, vec_f32 limit, vec_f32 limit_end)
 {
     const vec_f32 sum = vec_limit(vec_add(value, llr), limit);
-    const vec_mask is_added = vec_both(vec_is_less(vec_abs(value), above), vec_is_less(vec_splat(0.0f), vec_abs(llr)));
+    const vec_mask is_added =
+        vec_both(vec_is_less(vec_abs(value), limit_end), vec_is_less(vec_splat(0.0f), vec_abs(llr)));
     return vec_choose(is_added, sum, value);
 }
 

@@ -17,13 +17,13 @@ typedef float memory_f32 __attribute__((aligned(1), may_alias));
 #define DEFINE_ADD(name, type, to_float, from_float)                                                                   \
     static void name(void *values, const void *llrs, float limit, size_t n)                                            \
     {                                                                                                                  \
-        const float above = vec_from_bits(vec_bits(limit) + 1); /* the next float */                                   \
+        const float limit_end = vec_from_bits(vec_bits(limit) + 1); /* the next float */                               \
         type *to = values;                                                                                             \
         const type *from = llrs;                                                                                       \
         for (size_t k = 0; k < n; k++) {                                                                               \
             const float value = to_float(to[k]);                                                                       \
-            if (vec_is_less(vec_abs(value), above))                                                                    \
-                to[k] = (type)from_float(llr_combined(value, to_float(from[k]), limit, above));                        \
+            if (vec_is_less(vec_abs(value), limit_end))                                                                \
+                to[k] = (type)from_float(llr_combined(value, to_float(from[k]), limit, limit_end));                    \
         }                                                                                                              \
     }
 DEFINE_ADD(add_s8, memory_s8, (float), (int))

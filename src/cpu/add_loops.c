@@ -8,7 +8,7 @@
 typedef struct add_constants {
     float limit;
     vec_f32 max;
-    vec_f32 above; /* llr_combined()'s */
+    vec_f32 max_end; /* the next float after max */
     vec_bytes min_steps;
     vec_bytes max_steps;
 } add_constants;
@@ -19,7 +19,7 @@ VEC add_constants load_add_constants(softqam_output_format output, float limit)
     add_constants constants;
     constants.limit = limit;
     constants.max = vec_splat(limit);
-    constants.above = vec_splat(float_of_bits(float_bits(limit) + 1));
+    constants.max_end = vec_splat(float_of_bits(float_bits(limit) + 1));
     constants.min_steps = output == SOFTQAM_OUTPUT_S8 ? vec_splat_u8(-steps) : vec_splat_s16(-steps);
     constants.max_steps = output == SOFTQAM_OUTPUT_S8 ? vec_splat_u8(steps) : vec_splat_s16(steps);
     return constants;
@@ -33,8 +33,8 @@ VEC vec_bytes sum_of_s8(const add_constants *constants, vec_bytes values, vec_by
 {
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
     const vec_bytes sum = vec_min_s8(vec_max_s8(vec_add_saturated_s8(values, llrs), min), max);
-    const vec_bytes within = vec_min_s8(vec_max_s8(values, min), max);
-    return vec_choose_bytes((vec_bytes)((vec_lanes_u8)within == (vec_lanes_u8)values), sum, values);
+    const vec_bytes limited = vec_min_s8(vec_max_s8(values, min), max);
+    return vec_choose_bytes((vec_bytes)((vec_lanes_u8)limited == (vec_lanes_u8)values), sum, values);
 }
 
 /* Does llr_combined() for s16, in saturating words. */
@@ -42,8 +42,8 @@ VEC vec_bytes sum_of_s16(const add_constants *constants, vec_bytes values, vec_b
 {
     const vec_bytes min = constants->min_steps, max = constants->max_steps;
     const vec_bytes sum = vec_min_s16(vec_max_s16(vec_add_saturated_s16(values, llrs), min), max);
-    const vec_bytes within = vec_min_s16(vec_max_s16(values, min), max);
-    return vec_choose_bytes((vec_bytes)((vec_lanes_u16)within == (vec_lanes_u16)values), sum, values);
+    const vec_bytes limited = vec_min_s16(vec_max_s16(values, min), max);
+    return vec_choose_bytes((vec_bytes)((vec_lanes_u16)limited == (vec_lanes_u16)values), sum, values);
 }
 
 /* Does llr_combined() for two registers of f16. If a value is beyond the limit, which is rare, it calls the portable
@@ -52,7 +52,7 @@ VEC void add_two_f16(const add_constants *constants, unsigned char *values, cons
 {
     const vec_f32 a = vec_load_f16(values), b = vec_load_f16(values + 2 * LANES);
     const vec_u32 largest = vec_max_u32(vec_bits(vec_abs(a)), vec_bits(vec_abs(b)));
-    if (__builtin_expect(vec_any_from(largest, vec_bits(constants->above)), 0)) {
+    if (__builtin_expect(vec_any_from(largest, vec_bits(constants->max_end)), 0)) {
         softqam_soft_add_of(SOFTQAM_OUTPUT_F16)(values, llrs, constants->limit, 2 * LANES);
         return;
     }
@@ -70,7 +70,7 @@ VEC vec_bytes sum_of(softqam_output_format output, const add_constants *constant
         return sum_of_s8(constants, values, llrs);
     if (output == SOFTQAM_OUTPUT_S16)
         return sum_of_s16(constants, values, llrs);
-    return vec_as_bytes(llr_combined((vec_f32)values, (vec_f32)llrs, constants->max, constants->above));
+    return vec_as_bytes(llr_combined((vec_f32)values, (vec_f32)llrs, constants->max, constants->max_end));
 }
 
 VEC void add_values(softqam_output_format output, void *values, const void *llrs, float limit, size_t nbytes)
