@@ -259,7 +259,9 @@ static size_t element_blocks(const softqam_launch *launch)
 }
 
 /* Many symbols of one layer, of which a thread takes only one, and few of several layers that are not added are faster
- * with the kernel of soft_kernel.cuh. */
+ * with the kernel of soft_kernel.cuh. Few are less than a sixteenth of the blocks that the device holds: they leave
+ * multiprocessors idle, each of which holds 12 at most, and the soft kernel, whose threads take one symbol each, has
+ * several times as many threads. */
 static bool elements_are_faster(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t n_blocks = element_blocks(launch) * launch->n_segments;
@@ -344,18 +346,19 @@ static bool soft_is_faster(const softqam_launch *launch, const device_kernel *lo
     return !is_mixed || n_parts > loaded->resident_blocks;
 }
 
-/* Launches a kernel of plain_kernel.cuh, whose blocks take rounds of a group for each thread. If few rounds are enough,
- * the device holds all blocks at once. Else each multiprocessor runs several blocks in succession, which evens out; and
- * a block takes max_rounds at most, so that the device as a whole reads and writes one narrow window of memory. */
+/* Launches a kernel of plain_kernel.cuh, whose blocks take rounds of a group for each thread. If FEW_ROUNDS are enough,
+ * about as many as a thread loads ahead, the device holds all blocks at once. Else a block takes FEW_ROUNDS, or more if
+ * the device still runs SUCCESSIVE_BLOCKS in each place, so that a late block delays the call by a quarter at most. It
+ * takes max_rounds at most, so that the device as a whole reads and writes one narrow window of memory. */
 static softqam_status launch_groups(softqam_launch *launch, const device_kernel *loaded)
 {
-    enum { AT_ONCE = 4, ONE_AFTER_THE_OTHER = 4 };
+    enum { FEW_ROUNDS = 4, SUCCESSIVE_BLOCKS = 4 };
     const softqam_params *params = launch->params;
     const softqam_kernel *kernel = loaded->kernel;
     const size_t n_groups = count_groups(launch, kernel);
     const size_t rounds = count_blocks(count_blocks(n_groups, kernel->threads), loaded->resident_blocks);
-    const size_t several = rounds / ONE_AFTER_THE_OTHER > AT_ONCE ? rounds / ONE_AFTER_THE_OTHER : AT_ONCE;
-    const size_t n_rounds = rounds <= AT_ONCE ? rounds : min_of(several, kernel->max_rounds);
+    const size_t several = rounds / SUCCESSIVE_BLOCKS > FEW_ROUNDS ? rounds / SUCCESSIVE_BLOCKS : FEW_ROUNDS;
+    const size_t n_rounds = rounds <= FEW_ROUNDS ? rounds : min_of(several, kernel->max_rounds);
     softqam_codeword_argument argument = {plain_argument_of(params, &launch->segments[0]), launch->segments[0],
                                           launch->extras[0].statistics};
     argument.plain.groups_per_block = (unsigned)n_rounds * kernel->threads;

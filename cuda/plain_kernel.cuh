@@ -398,7 +398,7 @@ template <typename Thread>
 static __device__ __forceinline__ void write_plain_sequence(uint32_t *to, const softqam_codeword_argument &argument,
                                                             size_t first_group)
 {
-    enum { G = Thread::G, MANY_ROUNDS = 4 };
+    enum { G = Thread::G, MANY_ROUNDS = 4 }; /* as MANY_ITERATIONS */
     const softqam_placement &placement = argument.segment.placement;
     const softqam_plain_argument &plain = argument.plain;
     const auto n = static_cast<unsigned>(min(plain.groups_per_block * size_t{G}, plain.n_symbols - first_group * G));

@@ -136,7 +136,7 @@ template <softqam_output_format FORMAT>
 static __device__ __forceinline__ block_span block_span_of(const softqam_resolved_segment &segment,
                                                            const softqam_common_argument &common, size_t number)
 {
-    enum { MANY_ITERATIONS = 4 };
+    enum { MANY_ITERATIONS = 4 }; /* 256QAM's sequence has 128 words or more: see write_block_gold() */
     const unsigned of_block = softqam_block_symbols(common.block_iterations, segment.source.n_layers);
     block_span span;
     span.first = number * of_block;

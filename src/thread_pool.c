@@ -76,7 +76,7 @@ static void work_through_parts(softqam_pool *pool)
 }
 
 /* Waking a thread takes a microsecond or two, and ten to a hundred pass until it runs. So no thread wakes all: each
- * that is awake wakes a few more. */
+ * that is awake wakes four more, which takes it less time than they need to run, and 20 run after two such waits. */
 static void wake_some(softqam_pool *pool)
 {
     enum { SOME = 4 };
