@@ -177,7 +177,7 @@ struct block_counts {
 
     __device__ __forceinline__ warp_counts &own() { return of_warps[threadIdx.x / WARP_THREADS]; }
 
-    /* Adds the counts of a warp's symbols, but n_symbols and n_limited. */
+    /* Adds the counts of a warp's symbols, except n_symbols and n_limited. */
     __device__ __forceinline__ void add_rare(const thread_counts &thread)
     {
         const uint32_t added[12] = {0,
@@ -263,8 +263,8 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
 
     static_assert(N != 4 || N * WARP_THREADS / 2 == SAMPLE_SYMBOLS, "two such threads are a group apart");
 
-    /* Returns two symbols of this thread or of the one half a warp away: these have symbols of neighbouring groups, so
-     * only one of them has sampled ones, if its four begin at a multiple of four. */
+    /* Returns two symbols, of this thread or of the thread half a warp away. The symbols of the two are a group apart,
+     * so only one of them has sampled ones, if its four symbols begin at a multiple of four. */
     __device__ __forceinline__ rare_symbols<FORMAT, M, 2> shared() const
     {
         const auto own_or_other = [&](uint32_t own, uint32_t others) {
@@ -368,7 +368,7 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOO
         counts_of_block().add_rare(counts);
     }
 
-    /* Does the same. A loop, which seldom does, stays in the instruction cache. */
+    /* Does the same, but is not inlined, so that a loop, which seldom calls it, stays in the instruction cache. */
     template <int N> static __device__ __noinline__ void add_apart(rare_symbols<FORMAT, M, N> rare, float bins_per_unit)
     {
         add(rare, bins_per_unit);

@@ -17,7 +17,7 @@ softqam_status softqam_cuda_status(cudaError_t error, const char *call);
 
 /* The state that softqam_device_leave() restores. */
 typedef struct softqam_device_scope {
-    int device; /* current before; -1: unknown */
+    int device; /* the caller's current one; -1: unknown */
     softqam_float_environment environment;
 } softqam_device_scope;
 

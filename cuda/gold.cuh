@@ -22,7 +22,7 @@ enum {
 /* Returns the polynomial with x^k in bit k. */
 static constexpr uint32_t gold_reversed(uint32_t polynomial)
 {
-    uint32_t reversed = polynomial << 1; /* and now its 32 bits */
+    uint32_t reversed = polynomial << 1; /* the loop reverses its 32 bits */
     for (uint32_t width = 16, low = 0xffff; width > 0; width /= 2, low ^= low << width)
         reversed = (reversed >> width & low) | (reversed & low) << width;
     return reversed;
@@ -46,7 +46,7 @@ struct gold_powers {
     {
         for (int sequence = 0; sequence < GOLD_SEQUENCES; sequence++) {
             const gold_register which = static_cast<gold_register>(sequence);
-            uint32_t unit = GOLD_X; /* x to the digit's unit */
+            uint32_t unit = GOLD_X; /* x to the power of the digit's unit */
             uint32_t power = gold_power(which, unit, GOLD_OFFSET);
             for (int digit = 0; digit < GOLD_DIGITS; digit++, power = GOLD_ONE) {
                 const int n_powers = 1 << (digit == 0 ? GOLD_BITS_1 : GOLD_BITS_2);
@@ -120,9 +120,8 @@ struct warp_gold {
     enum { ADVANCE = 28 };
     uint32_t words[GOLD_SEQUENCES];
 
-    /* Moves on by ADVANCE words: word i + 31 is the sum of words i + 3 and i in one sequence, of i + 3 to i in the
-     * other.
-     */
+    /* Moves on by ADVANCE words: word i + 31 is the sum of words i and i + 3 in the first sequence, of i to i + 3 in
+     * the second. */
     __device__ __forceinline__ void advance()
     {
         const unsigned all = 0xffffffffu;
@@ -176,7 +175,8 @@ static __device__ __forceinline__ warp_gold gold_at(const gold_tables &tables, u
     return gold;
 }
 
-/* Returns BITS bits of the sequence for each thread of a warp, the first thread's from a bit on; other bits follow. */
+/* Returns the next BITS bits of the sequence for each thread of a warp, the first thread's from a bit on. The bits
+ * above are those that follow in the sequence. */
 template <int BITS>
 static __device__ __forceinline__ uint32_t warp_sequence(const gold_tables &tables, uint32_t c_init, uint64_t bit)
 {
@@ -188,7 +188,7 @@ static __device__ __forceinline__ uint32_t warp_sequence(const gold_tables &tabl
     return __funnelshift_r(low, high, own % 32);
 }
 
-/* Kernels of callers have the library's tables by a pointer. */
+/* Callers' kernels get the library's tables through a pointer. */
 #ifndef SOFTQAM_DEVICE_CUH
 static __device__ constexpr gold_tables tables_of_gold;
 

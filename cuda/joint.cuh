@@ -50,7 +50,7 @@ static __device__ __forceinline__ joint_source load_joint(const segment_memory &
 {
     const softqam_source &source = shared.segment.source;
     const unsigned partner_layer = index.layer ^ 1;
-    const bool is_wanted = partner_layer < source.joint_layers; /* the partner */
+    const bool is_wanted = partner_layer < source.joint_layers; /* the partner is, too */
     const joint_layer wanted = load_joint_layer(source, shared.input_format, index.element, index.layer);
     const joint_layer partner = load_joint_layer(source, shared.input_format, index.element, partner_layer);
     const float *cross_gain = shared.extras.cross_gain[index.layer / 2] + 2 * index.element * shared.extras.stride;

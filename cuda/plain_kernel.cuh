@@ -111,7 +111,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
     float weight_scale;
     symbol_scale scale;
     gold_bits<G * BITS> sequence; /* for the next group */
-    /* This thread's next ones; of several layers, of each symbol of a group. */
+    /* The next group's inputs; with several layers the inputs of each of its symbols. */
     const symbol *symbols_in[IS_CODEWORD ? G + 0 : 1];
     const float *noise_in[IS_CODEWORD ? G + 0 : 1];
     unsigned char *out;

@@ -99,7 +99,7 @@ struct prepared_arguments {
         }
     }
 
-    /* Calls a function with what says which symbols of which codeword segment k has. */
+    /* Calls a function with the symbols that segment k has, and with what identifies their codeword. */
     template <typename Function>
     __device__ __forceinline__ bool with_codeword(unsigned k, const Function &function) const
     {
@@ -480,7 +480,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SOFT_BLOCKS)
     demodulate_parts<FORMAT>(argument.head, as_memory(argument).segments, {});
 }
 
-/* Returns a kernel to a format; u8 has none of segments that are arguments. */
+/* Returns a kernel of an output format; u8 has none for segments that are arguments. */
 template <softqam_output_format FORMAT> static softqam_kernel prepared_kernel_of(softqam_kernel_key key)
 {
     if (key.output_format != FORMAT || key.axis_bits != ANY_AXIS_BITS)

@@ -199,7 +199,7 @@ template <int VALUE> static __device__ __forceinline__ void fill_run(unsigned ch
 /* The positions of a code block that its LLRs do not visit: zeros, then fillers, then those after N_cb. Zeros are
  * written below position zeros_below, fillers below the buffer's n_fill. */
 struct soft_fill {
-    uint32_t first_zero; /* as a value of the code block */
+    uint32_t first_zero; /* its number among the code block's values */
     uint32_t n_zeros;
     uint32_t zeros_below;
     float filler_value;
@@ -220,7 +220,7 @@ static __device__ __forceinline__ fill_share fill_share_of(const softqam_soft_bu
     return {static_cast<uint32_t>(min(first * each, uint64_t{n})), static_cast<uint32_t>(min(end * each, uint64_t{n}))};
 }
 
-/* Writes, by a warp, those of these positions with the numbers of a share. */
+/* Writes, by a warp, the positions whose numbers are in a share. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void fill_positions(const softqam_soft_buffer &buffer, unsigned char *values,
                                                       const soft_fill &fill, fill_share share)
