@@ -94,6 +94,8 @@ class Wrong(ToolTest):
             (["--compare", "-", "--noise-file", "-", "x.cf32", "x.s8"], "--compare: '-' is --noise-file as well"),
         ):  # fmt: skip
             self.refuses(DEMOD, arguments, 2, message)
+        message = "--fading: needs --snr-db: without noise a channel that is divided out changes nothing"
+        self.refuses(GEN, ["--fading", "n0", "y.cf32"], 2, message)
 
 
 class Right(ToolTest):

@@ -105,8 +105,8 @@ static const struct option_row rows[] = {
     {"--frequency-offset", "X", "turn each symbol by X degrees more than the one before it", take_angle, TO(frequency)},
     {"--swap-iq", NULL, "write Q before I", option_take_true, TO(swaps)},
     {"--fading", "FILE",
-     "a Rayleigh channel that changes every 12 symbols, and is divided out: the mean Es/N0 before that is --snr-db's, and FILE "
-     "gets N0 of each symbol, as softqam-demod --noise-file reads it", option_take_text, TO(noise_file)},
+     "a Rayleigh channel that changes every 12 symbols, and is divided out: the mean Es/N0 before that is --snr-db's, which it "
+     "needs, and FILE gets N0 of each symbol, as softqam-demod --noise-file reads it", option_take_text, TO(noise_file)},
     OPTION_TEXT("Files and messages:"),
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     {"--quiet", NULL, "print only failures on standard error", option_take_true, TO(quiet), .letter = 'q'},
@@ -156,6 +156,10 @@ static enum option_result parse_options(int argc, char *const argv[], struct opt
     if (result != OPTIONS_RUN)
         return result;
     options->output = argv[optind];
+    if (options->noise_file && isinf(options->snr_db)) {
+        message_print("--fading", "needs --snr-db: without noise a channel that is divided out changes nothing");
+        return OPTIONS_WRONG;
+    }
     return choose_format(options) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
