@@ -79,6 +79,12 @@ class Contents(BadInput):
             self.refuses(DEMOD, ["--noise-var", "auto", "-", "x.s8"], 1, message, data=data)
         self.refuses(DEMOD, ["--input-scale", "auto", "x.cf32", "x.u8"], 1, "x.cf32: " + nothing.format("but zeros ", 10, "--input-scale"))
 
+    def test_no_scale_for_them(self):
+        for size, adjective in ((1e-45, "small"), (1e-39, "small"), (3e38, "large")):
+            for n in (10, 5000):
+                self.write("odd.cf32", pack("f", n * [size, -size]))
+                self.refuses(DEMOD, ["--input-scale", "auto", "odd.cf32", "x.u8"], 1, f"odd.cf32: the symbols are too {adjective} for --input-scale auto")
+
 
 class Names(BadInput):
     def test_what_is_no_file(self):

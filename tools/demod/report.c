@@ -42,7 +42,8 @@ static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_
         noise_var = fmin(noise_estimate_variance(&scaled, config->modulation), largest_noise_var(config->modulation));
     }
     if (first.energy > 0)
-        config->input_scale = (float)demod_fit_scale(config, position, symbols, n_symbols);
+        config->input_scale =
+            (float)fmin(fmax(demod_fit_scale(config, position, symbols, n_symbols), FLT_MIN), FLT_MAX);
     return first.energy > 0 ? first.n_symbols : 0;
 }
 
@@ -59,6 +60,9 @@ static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbol
         if (run->n_scale_symbols == 0)
             return message_print(name, "no finite symbol but zeros among the first %zu to estimate --input-scale from",
                                  n_symbols);
+        if (run->config->input_scale <= FLT_MIN || run->config->input_scale >= FLT_MAX)
+            return message_print(name, "the symbols are too %s for --input-scale auto",
+                                 run->config->input_scale > 1 ? "small" : "large");
     }
     if (kind != NOISE_AUTO)
         return true;
