@@ -54,12 +54,23 @@ CHECKS = [
         "tests/cpu/CMakeLists.txt", "tests/harness/harness.c", "tests/README.md", "tests/tools/tools_harness.py",
         "tests/python/symbols.py", "tests/vectors/llr/generate.py"]),
 ]
-CHECKS += [
-    (f"a field of {struct}", fields_of(struct), [
-        "src/resolved_segment.h src/soft_buffer.h src/cpu/cpu_demodulate.c",
-        "tests/llr/trial.c tests/llr/trial_codeword.c tests/llr/llr_fixture.c"])
-    for struct in ("softqam_segment", "softqam_layer", "softqam_codeword")]
+FIELD_FILES = ["src/resolved_segment.h src/soft_buffer.h src/cpu/cpu_demodulate.c",
+               "tests/llr/trial.c tests/llr/trial_codeword.c tests/llr/llr_fixture.c"]
+# The fields of other structures that are of these.
+STRUCTS = {"softqam_segment": [], "softqam_layer": ["layers"], "softqam_codeword": ["codeword"]}
+
+
+def fields_without_access(struct, names):
+    """The fields of a structure that some files neither read nor set, by a variable or a field that is of it."""
+    text = re.sub(r"/\*.*?\*/", "", read(names), flags=re.S)
+    holders = "|".join(re.findall(rf"\b{struct} \*?(?:const )?(\w+)", text) + STRUCTS[struct])
+    return [name for name in fields_of(struct) if not re.search(rf"\b(?:{holders})(?:\[[^\]]*\])?(?:->|\.){name}\b", text)]
+
+
 wrong = [f"{file}: does not name {what}, {name}" for what, names, files in CHECKS for file in files for name in names
          if not re.search(rf"(?<![a-z0-9]){re.escape(name)}(?![a-z0-9])", read(file).lower())]
-print(*wrong, f"{sum(len(files) for _, _, files in CHECKS)} files, {len(wrong)} wrong", sep="\n")
+wrong += [f"{names}: no access to a field of {struct}, {name}" for struct in STRUCTS for names in FIELD_FILES
+          for name in fields_without_access(struct, names)]
+n_files = sum(len(files) for _, _, files in CHECKS) + len(STRUCTS) * len(FIELD_FILES)
+print(*wrong, f"{n_files} files, {len(wrong)} wrong", sep="\n")
 sys.exit(1 if wrong else 0)
