@@ -37,20 +37,18 @@ static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to,
         to.noise[n] = loaded_noise.item[n];
 }
 
-/* A warp writes the zeros and fillers for the symbols of a segment's thread block `number`, which has of_block symbols.
- */
-template <softqam_output_format FORMAT>
+/* A warp writes the zeros and fillers for of_warp symbols, share `number` of the segment, and calls begin_stores()
+ * before. */
+template <softqam_output_format FORMAT, typename Function>
 static __device__ __forceinline__ void fill_for_elements(const softqam_resolved_segment &segment, uint32_t number,
-                                                         uint32_t of_block)
+                                                         uint32_t of_warp, const Function &begin_stores)
 {
     const softqam_placement &placement = segment.placement;
     const auto n_symbols = static_cast<uint32_t>(segment.n_symbols);
-    const uint32_t symbol = number * of_block;
-    wait_for_previous_kernel();
-    let_next_kernel_begin();
+    const uint32_t symbol = number * of_warp;
     fill_for_symbols<FORMAT>(placement, placement.codeword_symbol + symbol,
-                             placement.codeword_symbol + min(symbol + of_block, n_symbols),
-                             placement.codeword_symbol + n_symbols);
+                             placement.codeword_symbol + min(symbol + of_warp, n_symbols),
+                             placement.codeword_symbol + n_symbols, begin_stores);
 }
 
 /* Demodulates the symbols of a segment's thread block `number`. A thread has N symbols of one resource element; a
@@ -86,8 +84,7 @@ static __device__ __forceinline__ void demodulate_elements(llr_table_memory<M> &
         load_element<float>(symbols, source, symbol);
     else
         load_element<__half>(symbols, source, symbol);
-    if (combines)
-        element.load();
+    element.load(combines);
     wait_for_symbol_threads(); /* the tables are written; the warp that fills is not waited for */
     packed_values<symbol_size<FORMAT, M>::WORDS> values[N];
     demap_symbols<FORMAT, M, false, N>(values, memory.read({}), symbols,
@@ -122,8 +119,11 @@ static __device__ __forceinline__ void demodulate_element_block(const softqam_co
     const softqam_resolved_segment &segment = segments.item[blockIdx.y];
     if (blockIdx.x * BLOCK_THREADS * N >= static_cast<uint32_t>(segment.n_symbols))
         return;
-    if (!COMBINES && threadIdx.x >= BLOCK_THREADS)
-        return fill_for_elements<FORMAT>(segment, blockIdx.x, BLOCK_THREADS * N);
+    if (!COMBINES && threadIdx.x >= BLOCK_THREADS) {
+        wait_for_previous_kernel();
+        let_next_kernel_begin();
+        return fill_for_elements<FORMAT>(segment, blockIdx.x, BLOCK_THREADS * N, [] {});
+    }
     demodulate_elements<FORMAT, M, N, HAS_COUNTS>(memory, common, segment, blockIdx.x, COMBINES, statistics);
 }
 

@@ -13,8 +13,8 @@ typedef struct prepared_layout {
     uint32_t first_part;
     uint32_t end_part;
     uint32_t n_all_parts;           /* parts of all segments that were prepared together */
-    uint32_t n_element_parts;       /* the first ones, for demodulate_elements(); those after them fill */
-    uint32_t neighbours;            /* symbols that a thread takes in the first ones; 0: there are none */
+    uint32_t neighbours;            /* symbols that a thread of demodulate_elements() takes; 0: others demodulate */
+    uint32_t fill_parts;            /* parts that write zeros and fillers for those before them; 0: none do */
     uint32_t block_iterations;      /* as softqam_common_argument has them */
     softqam_code_block_parts parts; /* with soft buffers, without such parts */
 } prepared_layout;
@@ -42,20 +42,33 @@ HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__r
     to->layout.neighbours = softqam_element_neighbours(&to->segment, input_format, output_format);
 }
 
+/* Returns for how many parts one part writes zeros and fillers: a warp for half as many symbols as a thread block
+ * demodulates, or for one layer for as many. */
+HOST_AND_DEVICE static inline uint32_t softqam_parts_of_fill(const prepared_layout *layout)
+{
+    return layout->neighbours > 1 ? BLOCK_WARPS / 2 : BLOCK_WARPS;
+}
+
 /* Lays out a segment; returns how many parts it has. */
 HOST_AND_DEVICE static inline size_t softqam_lay_out_any(prepared_segment *to, unsigned block_iterations)
 {
+    enum { FEW_PARTS = 1024 };
     prepared_layout *layout = &to->layout;
     layout->block_iterations = block_iterations;
-    layout->n_element_parts = 0;
+    layout->fill_parts = 0;
     if (to->segment.n_symbols == 0)
         return 0;
     if (layout->neighbours == 0)
         return softqam_lay_out_segment(&layout->parts, &to->segment, block_iterations);
     const uint32_t n_symbols = (uint32_t)to->segment.n_symbols, of_part = BLOCK_THREADS * layout->neighbours;
-    layout->n_element_parts = softqam_quotient_above(n_symbols, of_part);
-    return layout->n_element_parts +
-           (to->segment.placement.combines ? 0 : softqam_quotient_above(n_symbols, BLOCK_WARPS * of_part));
+    const uint32_t n_parts = softqam_quotient_above(n_symbols, of_part);
+    if (to->segment.placement.combines)
+        return n_parts;
+    /* Parts that fill come last if thread blocks take one part each, else among the others, so that all blocks have as
+     * much to do. */
+    const uint32_t of_fill = softqam_parts_of_fill(layout);
+    layout->fill_parts = n_parts > FEW_PARTS ? 1 : softqam_quotient_above(n_parts, of_fill);
+    return (size_t)softqam_quotient_above(n_parts, layout->fill_parts * of_fill) * layout->fill_parts * (of_fill + 1);
 }
 
 /* The argument of the kernels of any segments. */

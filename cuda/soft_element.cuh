@@ -90,10 +90,14 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
         return address;
     }
 
-    /* Loads what LLRs will be added to, early and all at once. */
-    __device__ __forceinline__ void load()
+    /* If LLRs are added, loads the values that they are added to, early and all at once. Else sets them all the same: a
+     * value that some path leaves unset keeps its register through the caller's whole loop. */
+    __device__ __forceinline__ void load(bool combines)
     {
-        if (!values)
+#pragma unroll
+        for (int k = 0; k < BITS; k++)
+            old_values[k] = {};
+        if (!values || !combines)
             return;
 #pragma unroll
         for (int k = 0; k < BITS; k++)
@@ -138,10 +142,11 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
 
 /* Writes, by a warp, the zeros and fillers of new data that belong to symbols `symbol` to `end` of the codeword. If a
  * segment, which ends at `segment_end`, has a code block's first symbol, all its symbols of that code block share the
- * code block's zeros and fillers. */
-template <softqam_output_format FORMAT>
+ * code block's zeros and fillers. Calls begin_stores() before it stores any. */
+template <softqam_output_format FORMAT, typename Function>
 static __device__ __forceinline__ void fill_for_symbols(const softqam_placement &placement, uint32_t symbol,
-                                                        uint32_t end, uint32_t segment_end)
+                                                        uint32_t end, uint32_t segment_end,
+                                                        const Function &begin_stores)
 {
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));
     const softqam_soft_buffer buffer = placement.buffer;
@@ -153,9 +158,10 @@ static __device__ __forceinline__ void fill_for_symbols(const softqam_placement 
         if (values && placement.codeword_symbol <= found.first) {
             soft_fill fill = {found.n_symbols * bits, 0, buffer.n_fill, placement.filler_value};
             fill.n_zeros = buffer.n_data - fill.first_zero;
-            fill_positions<FORMAT>(buffer, values, fill,
-                                   fill_share_of(buffer, fill, symbol - found.first, next - found.first,
-                                                 min(found.n_symbols, segment_end - found.first)));
+            const fill_share share = fill_share_of(buffer, fill, symbol - found.first, next - found.first,
+                                                   min(found.n_symbols, segment_end - found.first));
+            begin_stores();
+            fill_positions<FORMAT>(buffer, values, fill, share);
         }
         symbol = next;
     }

@@ -327,8 +327,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
          *  @param codeword  description */
         __device__ __forceinline__ void load(const softqam_device_codeword &codeword)
         {
-            if (internal::open(codeword).placement.combines && is_aligned(codeword))
-                element.load();
+            element.load(internal::open(codeword).placement.combines && is_aligned(codeword));
         }
 
         /** Stores the LLRs, or adds them, as codeword.combine says.
@@ -349,8 +348,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             for (int n = 0; n < N; n++) { /* registers have no index: shift */
                 internal::soft_element<FORMAT, AXIS_BITS, 1> one;
                 one.open(described.placement, first_symbol + n);
-                if (described.placement.combines)
-                    one.load();
+                one.load(described.placement.combines);
                 put(described, one, {left[0]});
 #pragma unroll
                 for (int k = 1; k < N; k++)
@@ -407,7 +405,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         require(codeword);
         if (!described.placement.combines)
             internal::fill_for_symbols<FORMAT>(described.placement, symbol, min(end, described.n_symbols),
-                                               described.n_symbols);
+                                               described.n_symbols, [] {});
     }
 
     /** Stores a symbol's LLRs in symbol order, for UCI.
