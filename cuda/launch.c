@@ -465,8 +465,7 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     const size_t max_symbols = segments->max_symbols;
     device_kernel loaded;
     TRY(load_memory_kernel(&loaded, params));
-    /* A thread block resolves descriptors anew for each part but its first. */
-    const size_t at_once = argument.descriptors ? loaded.resident_blocks : prepared_grid(&loaded, params);
+    const size_t at_once = prepared_grid(&loaded, params);
     argument.common.n_segments = segments->max_segments;
     argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
     /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers, one for
