@@ -67,8 +67,8 @@ built() {
 trap 'say_skips; jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
 # Not compressed, PTX can be read in the library itself (style/test_flags.py), which saves compiling it once more. Kernels that no
-# GPU here runs are compiled fast, if nvcc can, and those of the release build in one file, their host code unoptimised, and to PTX
-# alone: what makes a GPU's code of it is the same for the oldest architecture, whose kernels are compiled file by file.
+# GPU here runs are compiled in one file and fast, if nvcc can, and those of the release build to PTX alone, their host code
+# unoptimised: what makes a GPU's code of it is the same for the oldest architecture. tests/run-gpu.sh compiles file by file.
 cuda_flags=--no-compress
 one_architecture=(-DCMAKE_CUDA_ARCHITECTURES=90)
 if ! nvidia-smi -L >/dev/null 2>&1; then
@@ -89,7 +89,8 @@ quick() {
 oldest_architecture() {
     command -v nvcc >/dev/null || return 0
     echo "== CUDA for the oldest architecture, building ($SECONDS s)"
-    cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF -DSOFTQAM_TOOLS=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+    cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF -DSOFTQAM_TOOLS=OFF -DSOFTQAM_ONE_KERNEL_FILE=ON \
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
     cmake --preset cuda "-DCMAKE_CUDA_ARCHITECTURES=$(sed -n 's/^CMAKE_CUDA_ARCHITECTURES:[A-Z]*=\([0-9]*\).*/\1/p' build/cuda/CMakeCache.txt)" \
         "-DCMAKE_CUDA_FLAGS=$cuda_flags" >/dev/null
     cmake --build --preset cuda --target softqam_shared
