@@ -165,7 +165,7 @@ SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 
 /* Changes of sign by the bits of the scrambling sequence. */
 
-SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes of)) /* if a bit in `of` is 1 */
+SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes masks)) /* if a bit in masks is 1 */
 /* Bytes in the order of the bits that flip them; NULL: none. */
 SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
 /* Puts into each value four of 16 bytes, named by `bytes`, and shifts it right. */

@@ -21,7 +21,7 @@ typedef struct vec_u8_row {
 } vec_u8_row;
 
 typedef struct vec_u8_table {
-    const softqam_u8_table *from;
+    const softqam_u8_table *source;
     vec_f32 halvings[U8_AXIS_BITS];
     vec_f32 level_scale;
 } vec_u8_table;
@@ -32,7 +32,7 @@ VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat
 
 VEC vec_u8_table vec_load_u8_table(const softqam_u8_table *from)
 {
-    vec_u8_table table = {.from = from, .level_scale = vec_splat(from->level_scale)};
+    vec_u8_table table = {.source = from, .level_scale = vec_splat(from->level_scale)};
     VEC_UNROLL
     for (int k = 0; k < U8_AXIS_BITS; k++)
         table.halvings[k] = vec_splat(from->halvings[k]);
@@ -43,23 +43,24 @@ VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
     const vec_f32 middle = vec_splat(U8_LEVELS / 2);
     const vec_u32 number = vec_to_index(vec_add(vec_mul(level, table->level_scale), middle));
-    return (vec_u8_row){vec_column_value(table->from->level, number), vec_column_value(table->from->level_low, number),
-                        vec_column_value(table->from->level_high, number), number};
+    return (vec_u8_row){vec_column_value(table->source->level, number),
+                        vec_column_value(table->source->level_low, number),
+                        vec_column_value(table->source->level_high, number), number};
 }
 
 VEC vec_f32 vec_gain_low(const vec_u8_table *table, vec_u8_row row)
 {
-    return vec_column_value(table->from->gain_low, row.number);
+    return vec_column_value(table->source->gain_low, row.number);
 }
 
 VEC vec_f32 vec_gain_high(const vec_u8_table *table, vec_u8_row row)
 {
-    return vec_column_value(table->from->gain_high, row.number);
+    return vec_column_value(table->source->gain_high, row.number);
 }
 
 VEC vec_u32 vec_byte_select(const vec_u8_table *table, vec_u8_row row)
 {
-    return vec_bits(vec_column_value(table->from->byte_select, row.number));
+    return vec_bits(vec_column_value(table->source->byte_select, row.number));
 }
 
 /* Shuffles like vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
