@@ -4,7 +4,8 @@
  * code blocks and soft buffers, in any combination; codewords cut between any resource elements, with UCI between them,
  * several in one call, dropped and repeated code blocks, retransmissions, statistics. Every backend and variant must
  * equal reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves, and those of pairs of
- * layers reference/joint_max_log.h; test_reference_buffers.c and test_reference_llrs.c prove these references. */
+ * layers reference/joint_max_log.h. ../python/test_soft_buffers.py compares the library's buffers with NumPy's, and
+ * ../vectors/llr with plain Python's; test_reference_llrs.c proves the search for pairs. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
