@@ -365,7 +365,7 @@ static void check_pair(const softqam_demodulator_config *config, const softqam_d
     if (is_good && !is_usual_pair(&sample))
         return;
     if (is_good) {
-        joint_max_log(constellations, &sample, false, llrs);
+        joint_max_log(constellations, &sample, llrs);
         bound = joint_max_log_bound(constellations, &sample);
         const double least_z =
             fmin(fmin(fabs(sample.z[0][0]), fabs(sample.z[0][1])), fmin(fabs(sample.z[1][0]), fabs(sample.z[1][1])));
