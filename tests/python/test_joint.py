@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""demodulate_joint(): by brute force over all pairs of points, in any layout, for both layers or one, with codewords; what it refuses.
-test_sionna_pusch.py compares it with Sionna's detector."""
+"""demodulate_joint(): by brute force over all pairs of points, in any layout, for both layers or one, with codewords.
+test_sionna_pusch.py compares it with Sionna's detector, test_wrong_calls.py has what it refuses."""
 import numpy as np
 import pytest
 from symbols import LLRS, MODULATIONS, assert_bytes
@@ -102,26 +102,3 @@ def test_statistics(received, layer, n):
     softqam.demodulate_joint(*received, NOISE_VAR, "16qam", layer=layer, output="f32", statistics=statistics)
     assert (statistics.n_symbols, statistics.n_erased, statistics.n_sampled) == (n, n // 4, 64 - 15 * n // 60 if layer is None else 45)
     assert 0.4 < statistics.mutual_information(4) < 0.75
-
-
-@pytest.mark.parametrize("wrong, error, words", [
-    ({"z": np.zeros((4, 3), np.complex64)}, ValueError, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
-    ({"z": np.zeros(2, np.complex64)}, ValueError, "z is complex64"), ({"z": "z"}, TypeError, "z is <U1"),
-    ({"z": np.zeros((4, 2, 2), np.int16)}, TypeError, "z is int16 .*complex"),
-    ({"gram": np.zeros((3, 2, 2), np.complex64)}, ValueError, r"gram is complex64 of shape \(3, 2, 2\).*\[..., n, 2, 2\]"),
-    ({"gram": np.zeros((4, 2, 2), np.float32)}, TypeError, "gram is float32.*complex64"),
-    ({"noise_var": None}, TypeError, "noise_var is missing"), ({"noise_var": 0}, ValueError, "noise_var is 0.*positive"),
-    ({"noise_var": np.ones(3)}, ValueError, "noise_var is .*broadcast"),
-    ({"modulation": ["qpsk"]}, TypeError, r"^modulation is \['qpsk'\]"), ({"noise_floor": [1]}, TypeError, r"^noise_floor is \[1\]"),
-    ({"modulation": "bpsk"}, ValueError, "modulation is bpsk"), ({"output": "hard"}, ValueError, "output is"),
-    ({"layer": 2}, ValueError, "layer is 2"), ({"partner_modulation": "qpsk"}, ValueError, "partner_modulation is qpsk: .*wanted layer"),
-    ({"layer": 0, "partner_modulation": "8psk"}, ValueError, "partner_modulation is '8psk'"),
-    ({"planes": 3}, ValueError, "planes is no multiple"), ({"first_symbol": 1}, ValueError, "first_symbol is no multiple"),
-    ({"codeword": softqam.Codeword(32, "256qam", 1, 1, 60)}, ValueError, "layers is 2, the codeword's are 1"),
-    ({"codeword": softqam.Codeword(32, "256qam", 2, 1, 60), "layer": 0}, ValueError, "layers is 1, the codeword's are 2"),
-    ({"out": np.zeros(63, np.int8)}, ValueError, r"out is int8 .*\(64,\)"), ({"stream": 1}, ValueError, "stream is given"),
-])  # fmt: skip
-def test_wrong_calls(wrong, error, words):
-    arguments = {"z": np.ones((4, 2), np.complex64), "gram": np.ones((4, 2, 2), np.complex64), "noise_var": 0.1, **wrong}
-    with pytest.raises(error, match=f"{words}"):
-        softqam.demodulate_joint(**arguments)
