@@ -239,13 +239,5 @@ class Warnings(ToolTest):
             soft = ["-q", "-o", "f32", "--snr-db", "10"]
             self.assertEqual(self.soft_bits(*soft, option, value, "x"), self.soft_bits(*soft, *plain_file))
 
-    def test_noise_of_a_slot(self):
-        """Noise variances that vary by 20 dB are no reason for a warning."""
-        snrs_db = (20, 25, 30, 35, 40)
-        self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
-        parts = [self.read(self.make("part.cf32", "--symbols", "2000", "--snr-db", str(snr_db), "--seed", str(snr_db))) for snr_db in snrs_db]
-        self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
-        self.assertEqual(self.says("--noise-file", "n0", "-o", "s8", "x.cf32"), [])
-
 
 main()
