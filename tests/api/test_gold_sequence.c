@@ -46,7 +46,7 @@ HARNESS_TEST(test_last_bit)
     static int8_t plain[N_BITS], llrs[2][N_BITS];
     static const float noise_var = 1;
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
-    setup.context.n_threads = 1; /* which has both */
+    setup.context.n_threads = 1; /* it has both segments */
     scoped_demodulator *demodulator = harness_create(&setup);
     harness_random random = harness_random_named(__func__);
     softqam_segment segments[2];

@@ -74,9 +74,9 @@ int llr_close_state(void **state)
 
 softqam_demodulator *llr_create(const softqam_demodulator_config *config, softqam_context *context)
 {
-    harness_setup setup = {.demodulator = *config};
-    setup.demodulator.context = context;
-    return harness_create(&setup);
+    softqam_demodulator_config own = *config;
+    own.context = context;
+    return harness_create_by(&own);
 }
 
 /* The values that a segment must give. */

@@ -3,17 +3,11 @@
 test_sionna_pusch.py compares it with Sionna's detector, test_wrong_calls.py has what it refuses."""
 import numpy as np
 import pytest
-from symbols import LLRS, MODULATIONS, assert_bytes
+from symbols import LLRS, assert_bytes, points
 
 import softqam
 
 NOISE_VAR = 0.05
-
-
-def points(modulation):
-    """The bits of each point, [point, bit], and the points."""
-    bits = np.arange(2 ** MODULATIONS[modulation])[:, None] >> np.arange(MODULATIONS[modulation]) & 1
-    return bits, softqam.modulate(bits, modulation)[:, 0].astype(complex)
 
 
 def brute_force(z, gram, noise_var, modulations):
