@@ -27,7 +27,7 @@ def test_rate_recovery(rng, output):
     for k in range(70):
         modulation, n_code_blocks, n_cbg = list(MODULATIONS)[k % 7], int(rng.integers(1, 10)), int(rng.integers(1, 10))
         layers, n_cb = 1 if modulation == "pi2-bpsk" else 1 + k % 4, int(rng.integers(1, rng.choice([20, 300])))
-        n, n_fillers = int(rng.integers(n_code_blocks, 300)) * layers, int(rng.integers(n_cb))
+        n, n_fillers = int(rng.integers(n_code_blocks, 300 if n_cb > 20 else 20)) * layers, int(rng.integers(n_cb))
         codeword = softqam.Codeword(MODULATIONS[modulation] * n, modulation, layers, n_code_blocks, n_cb, int(rng.integers(n_cb)),
                                     n_fillers and int(rng.integers(n_cb - n_fillers + 1)), n_fillers, n_cbg=n_cbg,
                                     cbgti=int(rng.integers(1, 2 ** min(n_cbg, n_code_blocks))), n_fill=int(rng.choice([0, 15, 350])))  # fmt: skip
