@@ -161,7 +161,7 @@ void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsig
 typedef struct sampler {
     const softqam_counted_tile *tile;
     softqam_levels levels;
-    size_t n_bits; /* a symbol has */
+    size_t n_bits; /* bits of a symbol */
     softqam_statistics *to;
 } sampler;
 
@@ -207,7 +207,7 @@ static void add_information(const sampler *self, const unsigned char *values, si
     if (n > n_left)
         self->to->information += tile->loops->information(&tile->information, values, n - n_left, 1);
     if (n_left > 0) {
-        unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which have none */
+        unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which carry no information */
         memcpy(padded, values + (n - n_left) * nbytes, n_left * nbytes);
         self->to->information += tile->loops->information(&tile->information, padded, SAMPLE_SYMBOLS, 1);
     }

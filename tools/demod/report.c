@@ -24,9 +24,9 @@ static double largest_noise_var(softqam_modulation modulation)
     return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
 }
 
-/* Puts in the configuration the input_scale with which the symbols have mean energy 1 + N0, N0 being noise_var or, if
- * that is 0, what is estimated from them. How many they are, without those that are not finite. `position` is the first
- * one's in the codeword. */
+/* Puts in the configuration the input_scale with which the symbols have mean energy 1 + N0. N0 is noise_var or, if that
+ * is 0, estimated from them. Returns how many symbols are finite, or 0 if there is no scale. `position` is the place of
+ * the first one in the codeword. */
 static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_var, uint64_t position,
                                const void *symbols, size_t n_symbols)
 {
