@@ -69,12 +69,12 @@ typedef struct work {
     softqam_statistics counts;         /* what this thread adds to it */
     softqam_information information;   /* for counting */
     size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
-    float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
+    float weight;                      /* one for all symbols, with SOFTQAM_ONE_WEIGHT */
     size_t plane_nbytes;               /* room for a bit plane on its way to a soft buffer */
     bool has_planes;
     bool is_converted;
     bool is_gathered;
-    bool is_noise_gathered; /* and gains */
+    bool is_noise_gathered; /* noise values are gathered, and gains with them */
     bool is_joint;          /* some layers are demapped jointly */
     softqam_joint joint;
     softqam_destination to; /* destination in the current code block, whose first symbol here is to_first */

@@ -60,7 +60,7 @@ DEFINE_CONVERT(convert_cf16, SOFTQAM_INPUT_CF16, 2)
 VEC void gather_rounds(const unsigned char *const restrict from[], size_t n_sources, size_t nbytes,
                        size_t stride_nbytes, size_t n, unsigned char *restrict to)
 {
-#pragma GCC unroll 2 /* 8 times, all of these take 90 kB */
+#pragma GCC unroll 2 /* unrolled 8 times, these loops take 90 kB */
     for (size_t k = 0; k < n; k++)
         for (size_t source = 0; source < n_sources; source++)
             memcpy(to + (n_sources * k + source) * nbytes, from[source] + k * stride_nbytes, nbytes);

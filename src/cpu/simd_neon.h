@@ -361,7 +361,7 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
 {
     const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* all */
+    (void)n_bits; /* this makes all 256 */
     memcpy(x1, first.x1, sizeof first.x1);
     memcpy(x2, first.x2, sizeof first.x2);
 }

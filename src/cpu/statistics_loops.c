@@ -18,7 +18,7 @@ VEC uint64_t total_of(vec_lanes_u64 sums)
 
 _Static_assert(N_OUTPUT_FORMATS == 5, "Not s8, not f32 means 16 bits; not s8, not s16, not f16 means f32");
 
-/* Returns an integer for each LLR of the format. */
+/* Returns a register with the integer `a` for each LLR of the format. */
 VEC vec_bytes splat_of(softqam_output_format format, uint32_t a)
 {
     return format == SOFTQAM_OUTPUT_S8    ? vec_splat_u8((int)a)
@@ -37,7 +37,7 @@ VEC vec_bytes magnitudes_at(softqam_output_format format, const unsigned char *v
                              (vec_lanes_u8)splat_of(format, format == SOFTQAM_OUTPUT_F16 ? 0x7fff : 0x7fffffff));
 }
 
-/* Returns `most`, the limit less 1, for each LLR below the limit, and one more for each at it. */
+/* Returns, for each LLR, `most`, the limit less 1, if it is below the limit, else the limit. */
 VEC vec_bytes limited_at(softqam_output_format format, const unsigned char *values, vec_bytes most)
 {
     const vec_bytes a = magnitudes_at(format, values);
