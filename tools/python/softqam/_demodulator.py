@@ -110,8 +110,8 @@ _SETTINGS = """
     input_scale  factor that brings symbols to unit mean energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
                  the one that gives the symbols of a call, in host memory and without gain, the energy 1 + N0.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
-    noise_floor  least N0, up to 2^40: smaller ones count as that, with 0 and negative ones, which equalisers in single precision
-                 write for their best elements. None: these make erasures.
+    noise_floor  least N0, up to 2^40: smaller values, also 0 and negative ones, count as that. Equalisers in single precision
+                 write these for their best elements. None: 0 and negative values make erasures.
 """
 _ARGUMENTS = """
     symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q; or [..., n]
@@ -158,7 +158,7 @@ _ARGUMENTS = """
 
 
 class Demodulator(Generic[ScalarT]):
-    __doc__ = f"""Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
+    __doc__ = f"""Keeps settings, and demodulates with them. Several threads may call one Demodulator at once.
 {_SETTINGS}    backend      for NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
                  else "cpu". Arrays on a GPU are demodulated there whatever the backend is.
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
