@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The references of LLRs and soft bits are right themselves, for every constellation: brute force over all points and
- * the search of one axis are one; the specified arithmetic, contract.h, lies within a bound of brute force that is no
- * wider than it must be, and has published values. The oracle differs from liquid-dsp only by the defects that
- * reference/oracle.h describes. ../vectors/llr proves that the points are those of TS 38.211, and which zeros are
- * negative; ../python has gains, floors of N0 and pairs of layers: what the library, which equals the references, makes
- * of them. binary16 is the processor's: vector loops convert by its instructions. */
+/* The references of LLRs and soft bits are right themselves, for every constellation: the specified arithmetic,
+ * contract.h, lies within a bound of max-log that is no wider than it must be, and has published values. The oracle
+ * differs from liquid-dsp only by the defects that reference/oracle.h describes. ../vectors/llr proves that the points
+ * are those of TS 38.211, and which zeros are negative; ../python searches all points, and has gains, floors of N0 and
+ * pairs of layers: what the library, which equals the references, makes of them. binary16 is the processor's: vector
+ * loops convert by its instructions. */
 #include <float.h>
 #include <math.h>
 
@@ -13,48 +13,6 @@
 #include "harness.h"
 #include "max_log.h"
 #include "oracle.h"
-
-/* Brute force. */
-
-/* The definition as it stands, over all points. */
-static void plain_metrics(const nr_constellation *c, const float symbol[2], uint64_t position, double metrics[])
-{
-    double least[NR_MAX_BITS][2];
-    for (int b = 0; b < c->n_bits; b++)
-        least[b][0] = least[b][1] = INFINITY;
-    for (int bits = 0; bits < 1 << c->n_bits; bits++) {
-        double point[2];
-        nr_point(c, bits, position, point);
-        const double distance = hypot((double)symbol[0] - point[0], (double)symbol[1] - point[1]);
-        for (int b = 0; b < c->n_bits; b++) {
-            double *best = &least[b][bits >> (c->n_bits - 1 - b) & 1];
-            *best = fmin(*best, distance * distance);
-        }
-    }
-    for (int b = 0; b < c->n_bits; b++)
-        metrics[b] = least[b][1] - least[b][0];
-}
-
-HARNESS_TEST(test_whole_search)
-{
-    harness_random random = harness_random_named(__func__);
-    for (size_t n = 0; n < NR_CONSTELLATIONS * harness_symbol_count(3000); n++) {
-        const nr_constellation *c = nr_constellations[n % NR_CONSTELLATIONS];
-        float symbol[2];
-        double apart[NR_MAX_BITS], plain[NR_MAX_BITS];
-        max_log_llr llrs[NR_MAX_BITS];
-        uint64_t position = n / NR_CONSTELLATIONS;
-        harness_fill_uniform(&random, 1.5F, 1, symbol); /* in and around the constellations */
-        max_log_metrics(c, symbol, position, apart);
-        plain_metrics(c, symbol, position, plain);
-        max_log_llrs(c, symbol, nr_noise_var(0.01F), 6, position, llrs);
-        for (int b = 0; b < c->n_bits; b++) {
-            assert_true(fabs(apart[b] - plain[b]) < 1e-13);
-            assert_true(fabs(llrs[b].value - apart[b] * 6 / (double)0.01F) < 1e-11);
-            assert_true(llrs[b].low <= llrs[b].value && llrs[b].value <= llrs[b].high);
-        }
-    }
-}
 
 /* The specified arithmetic. */
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Settings and options reach the library, as relations between calls show: tests/llr proves the values, test_demod.py compares every
-format with softqam-demod's."""
+"""LLRs are max-log of all points; settings and options reach the library, as relations between calls show. tests/llr proves all
+values, test_demod.py compares every format with softqam-demod's."""
 import copy
 import pickle
 
 import numpy as np
 import pytest
-from symbols import LLRS, MODULATIONS, OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols
+from symbols import LLRS, MODULATIONS, OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols, points
 
 import softqam
 
@@ -16,6 +16,17 @@ each_modulation = pytest.mark.parametrize("modulation", MODULATIONS)
 def finite(rng, n):
     """Symbols and noise variances without special values: powers of two, whose products are exact."""
     return make_symbols(rng, n + 20)[20:], np.float32(2.0) ** rng.integers(-6, 0, n)
+
+
+@each_modulation
+def test_definition(rng, modulation):
+    """The nearest point with bit 1 and the nearest one with bit 0, among all points."""
+    symbols, (bits, of_bits) = finite(rng, 3000)[0], points(modulation)
+    turned = symbols * (-1j) ** (np.arange(3000) % 2) if modulation == "pi2-bpsk" else symbols
+    distance = abs(turned.astype(complex)[:, None] - of_bits) ** 2
+    expected = np.stack([distance[:, of_bit == 1].min(1) - distance[:, of_bit == 0].min(1) for of_bit in bits.T], 1) / 0.1
+    got = softqam.demodulate(symbols, modulation, 0.1, output="f32").reshape(expected.shape)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
 
 
 @each_modulation
