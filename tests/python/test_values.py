@@ -202,5 +202,6 @@ def test_gold_sequence():
         assert bits.dtype == np.uint8 and np.array_equal(bits, whole[first : first + n])
         packed = softqam.gold_sequence(0x12345, np.int64(n), first=first, packed=True)
         assert np.array_equal(packed, np.packbits(bits, bitorder="little")) and packed.flags.writeable
-    with pytest.raises(ValueError, match=f"^first is {2**64 - 5}, from which on there are no 10 bits$"):
-        softqam.gold_sequence(1, 10, first=2**64 - 5)
+    assert len(softqam.gold_sequence(1, 10, first=2**64 - 10)) == 10
+    with pytest.raises(ValueError, match=f"^first is {2**64 - 9}, from which on there are no 10 bits$"):
+        softqam.gold_sequence(1, 10, first=2**64 - 9)
