@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version, the default context, and calls
+/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, the default context, and calls
  * with NULL or for nothing. test_load.c prepares any part of contexts; it and faults/test_faults.c end them before and
  * after their demodulators. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,15 +74,6 @@ HARNESS_TEST(test_values)
         for (int k = 0; k < i; k++)
             assert_string_not_equal(text, softqam_status_string((softqam_status)k));
     }
-}
-
-HARNESS_TEST(test_version)
-{
-    char version[64];
-    snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
-    assert_string_equal(softqam_version(), version);
-    assert_int_equal(SOFTQAM_VERSION,
-                     SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
 }
 
 /* Fails in a way of its own and notes its message before and after. */
