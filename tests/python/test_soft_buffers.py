@@ -72,23 +72,6 @@ def test_fillers(rng):
         assert softqam.demodulate(symbols, "256qam", 0.1, codeword=other, **options)[0, 18:].tolist() == [-3, -3]
 
 
-def test_batch(rng):
-    """Codewords along the batch's axes, each with its own c_init and soft buffers."""
-    codeword = softqam.Codeword(480, "qpsk", 2, 3, 90, 80, 30, 10)
-    symbols = make_symbols(rng, 2 * 3 * 240).reshape(2, 3, 120, 2).swapaxes(-1, -2)
-    c_init = np.arange(6).reshape(2, 3)
-    room = np.full((3, 5, 4, 100), 55, np.int8)
-    buffers = room[::2, 1:4, :3, 10:]
-    got = softqam.demodulate(symbols, "qpsk", 0.2, c_init=c_init, codeword=codeword, soft_buffers=buffers)
-    assert got is buffers
-    fresh = softqam.demodulate(symbols, "qpsk", 0.2, c_init=c_init, codeword=codeword)
-    assert_bytes(got, fresh)
-    for i, j in np.ndindex(2, 3):
-        one = softqam.demodulate(symbols[i, j], "qpsk", 0.2, c_init=int(c_init[i, j]), codeword=codeword)
-        assert_bytes(got[i, j], one)
-    assert np.count_nonzero(room == 55) >= room.size - buffers.size
-
-
 def test_list_of_buffers(rng):
     """A pool's, and code blocks that are dropped, or not transmitted: these stay as they are."""
     symbols, noise = make_codeword(rng)
