@@ -161,7 +161,7 @@ VEC void load_components(llr_kind kind, llr_position position, iteration_inputs 
     vec_f32 from[4];
     VEC_UNROLL
     for (int k = 0; k < n; k++)
-        from[k] = kind.is_few ? load_few(position.components, 2 * position.n_few, (size_t)k * LANES, 0.0f)
+        from[k] = kind.is_few ? vec_load_few(position.components, 2 * position.n_few, (size_t)k * LANES, 0.0f)
                               : vec_load_f32(position.components + k * LANES);
     VEC_UNROLL
     for (int q = 0; q < n; q++) {

@@ -155,7 +155,7 @@ VEC vec_f32 load_values(llr_kind kind, const float *from, llr_position position,
 {
     float few[LANES];
     if (kind.is_few) {
-        vec_store_f32(few, load_few(from, position.n_few, half * LANES, *from));
+        vec_store_f32(few, vec_load_few(from, position.n_few, (size_t)half * LANES, *from));
         from = few;
     } else {
         from += half * LANES;

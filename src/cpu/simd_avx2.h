@@ -147,12 +147,12 @@ VEC void vec_store_first(void *to, vec_bytes a, size_t n)
         last[2] = (unsigned char)(bytes >> 16);
 }
 
-VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+#define VEC_HAS_LANE_MASKS
+VEC vec_f32 vec_load_few(const float *from, size_t n, size_t first, float rest)
 {
-    const vec_bytes a = nbytes == 32   ? vec_load_bytes(from)
-                        : nbytes == 16 ? _mm256_castsi128_si256(_mm_loadu_si128(from))
-                                       : _mm256_castsi128_si256(_mm_loadl_epi64(from));
-    vec_store_first(to, a, n < (size_t)nbytes ? n : (size_t)nbytes);
+    const __m256i mask = first_lanes(n - first); /* none if that is negative */
+    const vec_f32 others = _mm256_andnot_ps(_mm256_castsi256_ps(mask), vec_splat(rest));
+    return _mm256_or_ps(_mm256_maskload_ps(from + first, mask), others);
 }
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }

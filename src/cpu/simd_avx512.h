@@ -94,15 +94,18 @@ VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
 
 VEC void vec_store_first(void *to, vec_bytes a, size_t n) { _mm512_mask_storeu_epi8(to, first_bytes(n), a); }
 
-VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+#define VEC_HAS_BYTE_MASKS
+VEC void vec_copy_first(size_t nbytes, unsigned char *to, const unsigned char *from, size_t n)
 {
-    const __mmask64 mask = n < 64 ? first_bytes(n) : UINT64_MAX;
-    if (nbytes == 64)
+    const __mmask64 mask = first_bytes(n);
+    if (__builtin_expect(crosses_page(to, sizeof(vec_bytes)), 0))
+        memcpy(to, from, n);
+    else if (nbytes == 64)
         _mm512_mask_storeu_epi8(to, mask, vec_load_bytes(from));
     else if (nbytes == 32)
         _mm256_mask_storeu_epi8(to, (__mmask32)mask, vec_load_half(from));
     else
-        _mm_mask_storeu_epi8(to, (__mmask16)mask, _mm_loadu_si128(from));
+        _mm_mask_storeu_epi8(to, (__mmask16)mask, _mm_loadu_si128((const void *)from));
 }
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
