@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The LLRs of two layers that share a resource element, by exhaustive search in double; and the interval in which
- * binary32 must come out. Positive means bit 0. All functions may be called from
+/* Computes the LLRs of two layers that share a resource element, by exhaustive search in double; and the interval in
+ * which binary32 must lie. Positive means bit 0. All functions may be called from
  * any thread. */
 #ifndef SOFTQAM_REFERENCE_JOINT_MAX_LOG_H
 #define SOFTQAM_REFERENCE_JOINT_MAX_LOG_H
