@@ -300,7 +300,8 @@ class layout
         std::copy(strides, strides + n_batch, of->batch_stride);
     }
 
-    /* Raises before anything is written, since the library sees the symbols part by part. */
+    /* Raises if symbols lie beyond the codeword. The library, which gets them part by part, would find that too late.
+     */
     void check_within(const array &array) const
     {
         const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
@@ -356,10 +357,9 @@ class layout
         }
     }
 
-    /* Segments have all layers only if the layers' symbols are not consecutive. */
+    /* Lets segments have all layers unless the layers are interleaved. */
     void arrange_for_library()
     {
-        /* Element and layer are one axis, along which the codeword's symbols follow each other. */
         const auto is_interleaved = [this](const argument &of) { return of.stride == n_layers * of.layer_stride; };
         arrange(n_layers > 1 &&
                 (options.is_joint || !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain))));
@@ -479,7 +479,7 @@ class layout
         }
     }
 
-    /* Copies the part of each argument that is used as a copy. */
+    /* Copies the current part of each argument that must be copied. */
     void copy(int64_t count)
     {
         const int64_t component = symbols.nbytes / 2;
