@@ -13,19 +13,8 @@ static double cost_of(const joint_sample *sample, const double x0[2], const doub
            2 * (x1[0] * sample->z[1][0] + x1[1] * sample->z[1][1]);
 }
 
-static double least_of_all(const nr_constellation *partner, const joint_sample *sample, const double x0[2])
-{
-    double least = INFINITY;
-    for (int bits = 0; bits < 1 << partner->n_bits; bits++) {
-        double x1[2];
-        nr_point(partner, bits, 0, x1);
-        least = fmin(least, cost_of(sample, x0, x1));
-    }
-    return least;
-}
-
 /* Finds the least C axis by axis: C is C(x_0, 0) plus a term of x_1's I and a term of its Q. */
-static double least_of_axes(const nr_constellation *partner, const joint_sample *sample, const double x0[2])
+static double least_of(const nr_constellation *partner, const joint_sample *sample, const double x0[2])
 {
     const double origin[2] = {0, 0}, cost = cost_of(sample, x0, origin);
     double least[2] = {INFINITY, INFINITY};
@@ -37,8 +26,7 @@ static double least_of_axes(const nr_constellation *partner, const joint_sample 
     return cost + least[0] + least[1];
 }
 
-void joint_max_log(const nr_constellation *const constellations[2], const joint_sample *sample, bool all_pairs,
-                   double llrs[])
+void joint_max_log(const nr_constellation *const constellations[2], const joint_sample *sample, double llrs[])
 {
     const nr_constellation *wanted = constellations[0];
     double least[NR_MAX_BITS][2];
@@ -47,7 +35,7 @@ void joint_max_log(const nr_constellation *const constellations[2], const joint_
     for (int bits = 0; bits < 1 << wanted->n_bits; bits++) {
         double x0[2];
         nr_point(wanted, bits, 0, x0);
-        const double cost = (all_pairs ? least_of_all : least_of_axes)(constellations[1], sample, x0);
+        const double cost = least_of(constellations[1], sample, x0);
         for (int b = 0; b < wanted->n_bits; b++) {
             double *of_bit = &least[b][bits >> (wanted->n_bits - 1 - b) & 1];
             *of_bit = fmin(*of_bit, cost);

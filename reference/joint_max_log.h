@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The LLRs of two layers that share a resource element, by exhaustive search in double; and the interval in which
- * binary32 must come out. Positive means bit 0. All functions may be called from
+/* Computes the LLRs of two layers that share a resource element, by exhaustive search in double; and the interval in
+ * which binary32 must lie. Positive means bit 0. All functions may be called from
  * any thread. */
 #ifndef SOFTQAM_REFERENCE_JOINT_MAX_LOG_H
 #define SOFTQAM_REFERENCE_JOINT_MAX_LOG_H
@@ -39,10 +39,9 @@ typedef struct joint_sample {
  *
  *     C = g_0 |x_0|^2 + g_1 |x_1|^2 + 2 Re(x_0* c x_1) - 2 Re(x_0* z_0) - 2 Re(x_1* z_1)
  *
- * by a search of all pairs of points; or, which gives the same in less time, of all points of layer 0 with all levels
- * of layer 1's I and of its Q. Neither constellation is BPSK. */
-void joint_max_log(const nr_constellation *const constellations[2], const joint_sample *sample, bool all_pairs,
-                   double llrs[]);
+ * by a search of all points of layer 0 with all levels of layer 1's I and of its Q, which finds what a search of all
+ * pairs does. Neither constellation is BPSK. */
+void joint_max_log(const nr_constellation *const constellations[2], const joint_sample *sample, double llrs[]);
 
 /* Returns a bound on |binary32 - exact| for any of the LLRs, before it is rounded to the output format. */
 double joint_max_log_bound(const nr_constellation *const constellations[2], const joint_sample *sample);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The LLRs of a symbol: max-log in double, from the points of the constellation, with the interval in which binary32
- * must come out, which max_log_bound() derives. Positive means bit 0. All functions may be called from any
- * thread. */
+/* Computes the LLRs of a symbol: max-log in double, from the points of the constellation, with the interval in which
+ * binary32 must lie, which max_log_bound() derives. Positive means bit 0. All functions may be called from any thread.
+ */
 #ifndef SOFTQAM_REFERENCE_MAX_LOG_H
 #define SOFTQAM_REFERENCE_MAX_LOG_H
 
@@ -10,7 +10,7 @@
 #include "nr_symbol.h"
 
 /* One bit's LLR times the scale: its exact value, which may exceed binary32's range, and the ends, within +-FLT_MAX, of
- * the interval in which binary32 arithmetic may come out. */
+ * the interval in which binary32 arithmetic must lie. */
 typedef struct max_log_llr {
     double value;
     double low;
@@ -21,12 +21,12 @@ typedef struct max_log_llr {
  *
  *     (min over points with bit 1 of |r - x|^2 - min over those with bit 0) * scale / N0
  *
- * Only pi/2-BPSK looks at the symbol's position in its codeword, at its parity. Special values are those of contract.h;
- * there are no gains. If N0 * LLR passes FLT_MAX, so does the LLR, however large N0 is: +-FLT_MAX. */
+ * Only pi/2-BPSK uses the symbol's position in its codeword, by its parity. Special values are those of contract.h;
+ * there are no gains. If N0 * LLR exceeds FLT_MAX, the LLR is +-FLT_MAX, however large N0 is. */
 void max_log_llrs(const nr_constellation *constellation, const float symbol[2], nr_noise noise, float scale,
                   uint64_t position, max_log_llr llrs[]);
 
-/* Computes N0 * LLR of each bit of a finite symbol, taken as it is. */
+/* Computes N0 * LLR of each bit of a finite symbol. */
 void max_log_metrics(const nr_constellation *constellation, const float symbol[2], uint64_t position, double metrics[]);
 
 /* Returns a bound on |binary32 - exact| for one LLR that does not overflow: `component` is the I or Q that has the bit

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the references of LLRs: the constellations and the scrambling sequence of 5G NR, from the formulas of 3GPP
- * TS 38.211 clauses 5.1.1 to 5.1.7 and 5.2.1, and the noise that a receiver states. All functions may be called from
- * any thread. */
+/* The constellations and the scrambling sequence of 5G NR, from the formulas of 3GPP TS 38.211 clauses 5.1.1 to 5.1.7
+ * and 5.2.1, and the noise as a receiver gives it, for the references of LLRs. All functions may be called from any
+ * thread.
+ */
 #ifndef SOFTQAM_REFERENCE_NR_SYMBOL_H
 #define SOFTQAM_REFERENCE_NR_SYMBOL_H
 
@@ -15,7 +16,7 @@ typedef struct nr_constellation {
     int n_bits;    /* bits a symbol, Qm */
     int axis_bits; /* bits that choose I, and as many that choose Q; BPSK's one bit chooses both */
     int energy;    /* I and Q are odd integers divided by its square root, which makes the mean energy 1 */
-    bool rotates;  /* pi/2-BPSK: symbols at odd positions of the codeword are turned by a quarter */
+    bool rotates;  /* pi/2-BPSK: symbols at odd positions of the codeword are rotated by 90 degrees */
 } nr_constellation;
 
 extern const nr_constellation nr_pi_2_bpsk, nr_bpsk, nr_qpsk, nr_16qam, nr_64qam, nr_256qam, nr_1024qam;
@@ -36,8 +37,8 @@ double nr_coordinate(const nr_constellation *constellation, int label);
  * from 0. */
 void nr_point(const nr_constellation *constellation, int bits, uint64_t position, double point[2]);
 
-/* The noise as a receiver states it: N0, the variance E|n|^2 of the complex noise, or 1/N0; of the symbol y = g x + n,
- * a gain g; and the least N0, 0 if there is none, that counts as such. */
+/* The noise as a receiver gives it: `value` is N0 = E|n|^2, the variance of the complex noise, or 1/N0; `gain` is g of
+ * the symbol y = g x + n; `floor` is the least N0, 0 if there is none. */
 typedef struct nr_noise {
     float value;
     bool is_inverse;
@@ -49,8 +50,7 @@ typedef struct nr_noise {
 nr_noise nr_noise_var(float noise_var);
 nr_noise nr_inverse_noise_var(float inverse);
 
-/* The sequence c(n) from its recurrences: forwards only, in steps, so that any place is reached without the algebra of
- * jumps. */
+/* The sequence c(n), step by step from its recurrences and forwards only, without the algebra of jumps. */
 typedef struct nr_scrambling {
     uint32_t x1, x2;   /* the next 31 bits of both sequences, the first lowest */
     uint64_t position; /* n of the first */

@@ -19,8 +19,8 @@ enum {
     I_BIT = 6
 };
 
-/* Every bit is saturated, or no longer depends on the distance, well inside it; and a point inside it is never so far
- * from the nearest constellation point (2 (3 - 15/sqrt(170))^2 = 6.8) that liquid's start value, 8, wins. */
+/* Well within this limit every bit is saturated, or no longer depends on the distance; and no point within it is so far
+ * from the nearest constellation point (2 (3 - 15/sqrt(170))^2 = 6.8) that liquid's initial minimum, 8, remains. */
 static const float clamp_limit = 3.0f;
 
 /* 3GPP bit b is liquid's byte byte_of_bit[b]: liquid gives the four I label bits, then the four Q label bits. */
@@ -49,7 +49,7 @@ void oracle_destroy(oracle *self)
     free(self);
 }
 
-/* Calls liquid: the soft bits come in 3GPP order; returns liquid's hard decision. */
+/* Calls liquid, and puts the soft bits into 3GPP order. Returns liquid's hard decision. */
 static unsigned int demodulate(oracle *self, float i, float q, uint8_t soft_bits[N_BITS])
 {
     /* A complex number lies in memory as an array of its two parts (C11 6.2.5p13). Writing i + q * I instead would lose

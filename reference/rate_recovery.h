@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rate recovery of LDPC codewords, bit by bit, in the standard's own steps and names: 3GPP TS 38.212 clauses 5.4.2.1
- * and 5.4.2.2 undone, the lengths E_r of code blocks, which of them are transmitted (38.214 clauses 5.1.7.1
- * and 6.1.5.1), and k0. And soft buffers of 8 and 16 bits, binary16 and binary32, to the last bit. */
+/* Recovers the rate of LDPC codewords bit by bit, in the standard's own steps and names: undoes 3GPP TS 38.212 clauses
+ * 5.4.2.1 and 5.4.2.2, and finds the lengths E_r of code blocks and which of them are transmitted (38.214
+ * clauses 5.1.7.1 and 6.1.5.1). Updates soft buffers of 8 and 16 bits, binary16 and binary32, to the last bit. */
 #ifndef SOFTQAM_REFERENCE_RATE_RECOVERY_H
 #define SOFTQAM_REFERENCE_RATE_RECOVERY_H
 
@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Finds which of C code blocks are transmitted, with at most N groups of code blocks; N 0: all. Bit m of CBGTI stands
- * for group m. */
+/* Finds which of C code blocks are transmitted, with at most N groups of code blocks (N 0: all are). Bit m of CBGTI
+ * stands for group m. */
 void rate_recovery_transmitted(size_t C, size_t N, uint32_t CBGTI, bool transmitted[]);
 
 /* Computes E_r of all C code blocks; 0 if a code block is not transmitted. */
 void rate_recovery_lengths(size_t G, size_t N_L, size_t Q_m, size_t C, const bool transmitted[], size_t E[]);
 
-/* A code block's circular buffer. Positions from first_filler on hold n_fillers bits <NULL>, fewer than N_cb. New data
- * defines the positions below N_fill, for 0 those below N_cb. */
+/* A code block's circular buffer. It has n_fillers bits <NULL>, fewer than N_cb, from first_filler on. New data defines
+ * the positions below N_fill; N_fill 0 stands for N_cb. */
 typedef struct circular_buffer {
     size_t N_cb, k0, first_filler, n_fillers, N_fill;
 } circular_buffer;
@@ -31,8 +31,8 @@ void rate_recovery_positions(const circular_buffer *self, size_t E, size_t Q_m, 
 
 typedef enum soft_format { SOFT_S8, SOFT_S16, SOFT_F16, SOFT_F32 } soft_format;
 
-/* The format of stored values, and the largest magnitude that a sum has: of s8 and s16 an integer, of f16 a
- * binary16. */
+/* The format of stored values, and the largest magnitude of a sum: an integer for s8 and s16, a binary16 number for
+ * f16. */
 typedef struct soft_values {
     soft_format format;
     double limit;
@@ -40,15 +40,15 @@ typedef struct soft_values {
 
 size_t soft_values_nbytes(soft_format format);
 double soft_values_read(soft_format format, const void *value);
-/* Rounds to nearest even. Not for NaN nor for what the format does not hold. */
+/* Rounds to nearest even. The number must be in the format's range. */
 void soft_values_write(soft_format format, double number, void *value);
 
-/* A stored value that is beyond the limit, or NaN, stays. Any other becomes the sum, rounded once to nearest even and
- * limited. */
+/* Adds an LLR to a stored value: the sum is rounded once to nearest even, and limited. A stored value that is NaN or
+ * beyond the limit stays. */
 void soft_values_add(const soft_values *self, void *value, const void *llr);
 
-/* Updates the soft buffer of a code block, N_cb values or N_fill, by its LLRs f_0 .. f_(E-1), which are added in this
- * order. With E 0 nothing is written. */
+/* Updates a code block's soft buffer, of N_cb or N_fill values, by its LLRs f_0 .. f_(E-1), which are added in this
+ * order. If E is 0, nothing is written. */
 void soft_buffer_update(const soft_values *self, const circular_buffer *buffer, size_t E, size_t Q_m, const void *f,
                         bool is_new_data, double filler_value, void *soft);
 

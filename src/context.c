@@ -219,7 +219,7 @@ const char *softqam_backend_detail(const softqam_demodulator *demodulator)
     return context->gpu ? softqam_gpu_backend.detail(context->gpu) : context->cpu.detail;
 }
 
-/* Stands before memory of softqam_host_alloc() and says how to free it. */
+/* Precedes memory of softqam_host_alloc(), and says how to free it. */
 typedef struct host_memory {
     void *base;
     void (*release)(void *base);

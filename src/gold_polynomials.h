@@ -87,8 +87,8 @@ GOLD_FUNCTION uint32_t gold_bits_of(gold_register which, uint32_t polynomial)
 GOLD_FUNCTION uint64_t gold_lengthened(gold_register which, uint64_t bits)
 {
     for (int have = 31; have < 64; have += 28) {
-        const uint64_t from = bits >> (have - 31);
-        const uint64_t next = from ^ from >> 3 ^ (which == GOLD_X1 ? 0 : from >> 1 ^ from >> 2);
+        const uint64_t window = bits >> (have - 31);
+        const uint64_t next = window ^ window >> 3 ^ (which == GOLD_X1 ? 0 : window >> 1 ^ window >> 2);
         bits |= (next & 0xfffffffu) << have;
     }
     return bits;

@@ -26,14 +26,14 @@ LLR_LINE_FUNCTION unsigned axis_bit(int level, int m, int k)
     return ~(unsigned)(level ^ level >> 1) >> (m - 1 - k) & 1;
 }
 
-/* Returns the amplitude nearest to `from` whose bit k has a value. */
-LLR_LINE_FUNCTION int nearest_amplitude(int m, int from, int k, unsigned value)
+/* Returns the amplitude nearest to `middle` whose bit k has a value. */
+LLR_LINE_FUNCTION int nearest_amplitude(int m, int middle, int k, unsigned value)
 {
     int nearest = 1 << 10; /* far beyond any level */
     for (int level = 0; level < 1 << m; level++) {
         const int amplitude = axis_amplitude(level, m);
         if (axis_bit(level, m, k) == value &&
-            (amplitude - from) * (amplitude - from) < (nearest - from) * (nearest - from))
+            (amplitude - middle) * (amplitude - middle) < (nearest - middle) * (nearest - middle))
             nearest = amplitude;
     }
     return nearest;

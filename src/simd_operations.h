@@ -9,11 +9,11 @@
  * vec_u8_row (vector headers have both from cpu/simd.h); vec_s32, vec_bytes (the same register as signed integers and
  * as bytes), vec_quad (16 bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one
  * instruction) and LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration). It defines
- * VEC_HAS_MASKS if it has its own vec_load_first(), vec_store_first() and vec_copy_first(), and VEC_HAS_WORD_TABLES if
- * it has vec_add_words_at() and vec_count_less(); then it includes cpu/simd_vectors.h, which has the operations that
- * gcc's vector extensions make in every instruction set alike. Floats are binary32; every operation on them is rounded
- * once, to nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements; the shuffles stay
- * within quads unless they say otherwise. */
+ * VEC_HAS_MASKS if it has its own vec_load_first() and vec_store_first(), VEC_HAS_LANE_MASKS if vec_load_few(),
+ * VEC_HAS_BYTE_MASKS if vec_copy_first(), and VEC_HAS_WORD_TABLES if it has vec_add_words_at() and vec_count_less();
+ * then it includes cpu/simd_vectors.h, which has the operations that gcc's vector extensions make in every instruction
+ * set alike. Floats are binary32; every operation on them is rounded once, to nearest even. `m` is the bits of an axis.
+ * A quad is 128 bits of a register, four elements; the shuffles stay within quads unless they say otherwise. */
 
 /* arithmetic.h's. Vector headers have those before #endif from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
  * out. */
@@ -35,8 +35,10 @@ SIMD_OPERATION(vec_mask, vec_is_finite, (vec_f32 a))
  * has means all. */
 SIMD_OPERATION(vec_bytes, vec_load_first, (const void *from, size_t n, vec_bytes rest))
 SIMD_OPERATION(void, vec_store_first, (void *to, vec_bytes a, size_t n))
-/* Copies the first n of `nbytes` bytes, which are a register's, a half's or a quarter's. More than these is all. */
-SIMD_OPERATION(void, vec_copy_first, (int nbytes, void *to, const void *from, size_t n))
+/* Loads a register of n floats from number `first` on, with `rest` in place of those after the last one. */
+SIMD_OPERATION(vec_f32, vec_load_few, (const float *from, size_t n, size_t first, float rest))
+/* Copies the first n bytes, 1 at least, of `nbytes` that one store wrote: a register's, a half's or a quarter's. */
+SIMD_OPERATION(void, vec_copy_first, (size_t nbytes, unsigned char *to, const unsigned char *from, size_t n))
 #endif
 /* u8: the row of the level that lies within a few ulp of `level`, and its gains. */
 SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
@@ -165,7 +167,7 @@ SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 
 /* Changes of sign by the bits of the scrambling sequence. */
 
-SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes of)) /* if a bit in `of` is 1 */
+SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes masks)) /* if a bit in masks is 1 */
 /* Bytes in the order of the bits that flip them; NULL: none. */
 SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
 /* Puts into each value four of 16 bytes, named by `bytes`, and shifts it right. */

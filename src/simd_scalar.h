@@ -174,11 +174,11 @@ VEC vec_u32 vec_u8_bytes(const vec_u8_table *table, vec_f32 low, vec_f32 high, v
     const vec_u32 low_byte = vec_to_byte(low), high_byte = vec_to_byte(high);
     vec_u32 bytes = 0;
     for (unsigned shift = 0; shift < 8 * U8_AXIS_BITS; shift += 8) {
-        const vec_u32 from = select >> shift & 0xff;
-        const vec_u32 byte = from == FROM_LOW      ? low_byte
-                             : from == FROM_HIGH   ? high_byte
-                             : from == SATURATED_0 ? 0
-                                                   : 255;
+        const vec_u32 choice = select >> shift & 0xff;
+        const vec_u32 byte = choice == FROM_LOW      ? low_byte
+                             : choice == FROM_HIGH   ? high_byte
+                             : choice == SATURATED_0 ? 0
+                                                     : 255;
         bytes |= byte << shift;
     }
     return (bytes & valid) | (0x7f7f7f7fu & ~valid);

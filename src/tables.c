@@ -21,15 +21,15 @@ static void build_u8_row(softqam_u8_table *table, int level, float gain, unsigne
     table->gain_high[level] = gain;
     for (int k = 0; k < U8_AXIS_BITS; k++) {
         const unsigned bit = axis_bit(level, U8_AXIS_BITS, k);
-        uint32_t from = bit == positive_bit ? SATURATED_255 : SATURATED_0;
+        uint32_t choice = bit == positive_bit ? SATURATED_255 : SATURATED_0;
         if (axis_bit(low_neighbour(level), U8_AXIS_BITS, k) != bit) {
-            from = FROM_LOW;
+            choice = FROM_LOW;
             table->gain_low[level] = bit == positive_bit ? gain : -gain;
         } else if (high >= 0 && high < U8_LEVELS && axis_bit(high, U8_AXIS_BITS, k) != bit) {
-            from = FROM_HIGH;
+            choice = FROM_HIGH;
             table->gain_high[level] = bit == positive_bit ? gain : -gain;
         }
-        select |= from << (8 * k);
+        select |= choice << (8 * k);
     }
     table->byte_select[level] = select;
 }
@@ -76,12 +76,12 @@ void softqam_u8_table_build(softqam_u8_table *table, softqam_u8_linear *linear, 
 /* Returns the smallest float whose product with row_scale, as it is rounded, is 1 or more. */
 static float second_row_of(float row_scale)
 {
-    float from = 1.0f / row_scale;
-    while (nextafterf(from, 0.0f) * row_scale >= 1.0f)
-        from = nextafterf(from, 0.0f);
-    while (from * row_scale < 1.0f)
-        from = nextafterf(from, INFINITY);
-    return from;
+    float begin = 1.0f / row_scale;
+    while (nextafterf(begin, 0.0f) * row_scale >= 1.0f)
+        begin = nextafterf(begin, 0.0f);
+    while (begin * row_scale < 1.0f)
+        begin = nextafterf(begin, INFINITY);
+    return begin;
 }
 
 void softqam_llr_table_build(softqam_llr_table *table, int axis_bits)

@@ -365,8 +365,8 @@ typedef struct softqam_segment {
  * @param segments     n_segments segments; those of one codeword share its buffers. Transmissions that share a buffer
  *                     need a call each
  * @param n_segments   any number
- * @return as softqam_demodulate(). Overlaps of segments and of block_buffers are not detected, device memory
- *         is detected only in the first. After other failures soft buffers are undefined
+ * @return as softqam_demodulate(). Overlaps between segments or between block_buffers are not detected, and device
+ *         memory only in the first segment. After other failures soft buffers are undefined
  */
 SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator *demodulator,
                                                        const softqam_segment *segments, size_t n_segments);

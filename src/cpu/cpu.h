@@ -12,7 +12,7 @@
 typedef struct softqam_cpu {
     const softqam_cpu_variant *variant;
     softqam_pool *pool;
-    unsigned n_threads; /* the pool has */
+    unsigned n_threads; /* threads of the pool */
     char detail[192];   /* one line on what runs */
 } softqam_cpu;
 
@@ -24,10 +24,11 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
 typedef struct softqam_cpu_call {
     const softqam_cpu_loops *loops;
     const softqam_segment_list *list;
-    bool is_worth_flushing; /* subnormal numbers may be flushed to zero */
+    bool is_worth_flushing; /* the symbols are enough to be worth a change of the processor's mode */
 } softqam_cpu_call;
 
-/* Demodulates a segment that a loop takes after one conversion, and returns true; if there is more to do, false. */
+/* Demodulates a segment that a loop takes once its symbols are converted. If it needs more than that, returns false
+ * and does nothing. */
 bool softqam_cpu_demodulate_converted(const softqam_cpu_call *call, const softqam_segment *segment);
 
 /* Demodulates n symbols of a call from the cursor on, on the calling thread. */

@@ -25,8 +25,6 @@ enum {
     TILE_SYMBOLS = 1024,        /* symbols that are gathered or converted at once */
     DESCRAMBLED_SYMBOLS = 3584, /* symbols whose sequence is made, or which are counted, at once */
     OUT_NBYTES = 11 << 10,      /* bytes of LLRs on their way to a soft buffer */
-    MAX_PLANE_NBYTES = 2 << 10, /* bytes of a bit plane among them */
-    WORTH_RUN_SYMBOLS = 64,     /* shortest run of positions that the loop writes directly to a soft buffer */
     MAX_INPUT_NBYTES = 8,
     MAX_OUTPUT_NBYTES = MAX_SYMBOL_BITS * sizeof(float),
     SEQUENCE_WORDS = DESCRAMBLED_SYMBOLS * MAX_SYMBOL_BITS / 32 + 2 * GOLD_WINDOW,
@@ -71,12 +69,12 @@ typedef struct work {
     softqam_statistics counts;         /* what this thread adds to it */
     softqam_information information;   /* for counting */
     size_t symbol_nbytes;              /* from a symbol's first value to the next symbol's */
-    float weight;                      /* weight of all symbols, with SOFTQAM_ONE_WEIGHT */
+    float weight;                      /* one for all symbols, with SOFTQAM_ONE_WEIGHT */
     size_t plane_nbytes;               /* room for a bit plane on its way to a soft buffer */
     bool has_planes;
     bool is_converted;
     bool is_gathered;
-    bool is_noise_gathered; /* and gains */
+    bool is_noise_gathered; /* noise values are gathered, and gains with them */
     bool is_joint;          /* some layers are demapped jointly */
     softqam_joint joint;
     softqam_destination to; /* destination in the current code block, whose first symbol here is to_first */
@@ -266,20 +264,22 @@ static uint32_t symbol_of_block(const work *w, size_t first)
     return w->segment.placement.codeword_symbol + (uint32_t)first - w->to.block.first;
 }
 
-/* Sets the loop's destination for the next symbols of a soft buffer: the buffer if the run is long, else scratch memory
- * (always if LLRs are added, or layers are demapped jointly). Returns the tile's length. */
-static size_t open_soft_tile(work *w, size_t first, size_t n, bool *is_staged)
+/* Makes scratch memory the destination of the next n symbols of a soft buffer. Returns how many there is room for. */
+static size_t open_staged_tile(work *w, size_t n)
+{
+    const size_t n_room = w->plane_nbytes / w->soft.value_nbytes;
+    w->call.out = w->scratch->out;
+    set_planes(w, w->plane_nbytes);
+    return n < n_room ? n : n_room;
+}
+
+/* Makes a soft buffer itself the destination of the next n symbols. Returns how many go to consecutive positions in
+ * each plane: all but at two places of a code block, the fillers and the buffer's end. */
+static size_t open_run(work *w, size_t first, size_t n)
 {
     const size_t value_nbytes = w->soft.value_nbytes;
     uint32_t positions[MAX_SYMBOL_BITS];
-    const size_t n_run = w->soft.adds ? 0 : softqam_soft_block_runs(&w->soft, symbol_of_block(w, first), positions);
-    *is_staged = w->soft.adds || w->is_joint || (n_run < n && n_run < WORTH_RUN_SYMBOLS);
-    if (*is_staged) {
-        const size_t most = w->soft.adds || w->is_joint ? w->plane_nbytes / value_nbytes : n_run + WORTH_RUN_SYMBOLS;
-        w->call.out = w->scratch->out;
-        set_planes(w, w->plane_nbytes);
-        return n < most ? n : most;
-    }
+    const size_t n_run = softqam_soft_block_runs(&w->soft, symbol_of_block(w, first), positions);
     w->call.out = w->to.out + positions[0] * value_nbytes;
     w->call.planes = w->has_planes ? w->planes : NULL;
     for (size_t k = 0; k < w->n_bits; k++)
@@ -363,10 +363,12 @@ static NOT_INLINED void call_loop_and_count(work *w, size_t first)
 static size_t demodulate_tile(work *w, size_t first, size_t n)
 {
     const softqam_placement *placement = &w->segment.placement;
-    bool is_staged = false;
+    const bool is_staged = placement->has_soft_buffers && (w->soft.adds || w->is_joint);
     w->call.out = w->to.out + (first - w->to_first) * w->symbol_nbytes;
-    if (placement->has_soft_buffers)
-        n = open_soft_tile(w, first, n, &is_staged);
+    if (is_staged)
+        n = open_staged_tile(w, n);
+    else if (placement->has_soft_buffers)
+        n = open_run(w, first, n);
     if (placement->is_descrambled)
         w->call.sequence = load_sequence(w, first, &n);
     set_i_flips(&w->call, placement, first);
@@ -404,8 +406,7 @@ static size_t open_destination(work *w, size_t first)
         /* The destination is open. NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         set_planes(w, w->to.plane_stride * placement->value_nbytes);
     } else if (w->to.out) {
-        const unsigned room = OUT_NBYTES / w->n_bits / LINE_NBYTES * LINE_NBYTES;
-        w->plane_nbytes = room < MAX_PLANE_NBYTES ? room : MAX_PLANE_NBYTES;
+        w->plane_nbytes = OUT_NBYTES / w->n_bits / LINE_NBYTES * LINE_NBYTES;
         softqam_soft_block_open(&w->soft, placement, &w->to, w->loops->add, w->params->llr_limit);
         if (!placement->combines && symbol_of_block(w, first) == 0)
             softqam_soft_block_begin(&w->soft, w->params->output_format, placement->filler_value);

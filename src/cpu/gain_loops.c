@@ -7,7 +7,8 @@
 
 #include "arithmetic_fast.h"
 
-/* The symbols that are divided at once, and the most with a whole last iteration. */
+/* Symbols are divided DIVIDED_SYMBOLS at a time. Fewer than MAX_SYMBOLS are divided at once, so that no rest is shorter
+ * than an iteration of the loop, which takes up to 2 LANES. */
 enum { DIVIDED_SYMBOLS = 256, MAX_SYMBOLS = DIVIDED_SYMBOLS + 2 * LANES };
 
 typedef struct divided_symbols {
@@ -16,7 +17,7 @@ typedef struct divided_symbols {
     uint32_t min_weight;        /* the bits of the smallest weight's magnitude, erasures aside */
 } divided_symbols;
 
-/* Holds the inputs of divided symbols. */
+/* Says which symbols are divided, and by what. */
 typedef struct division {
     const float *components;
     const float *noise;
@@ -30,7 +31,7 @@ typedef struct division {
 /* The ways to divide, the fastest first. Each handles all cases of the one before it, and more. */
 typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_NOISE, WITH_ANY_GAINS } division_way;
 
-/* Returns where the next LANES symbols begin; the last ones go back to be as many. */
+/* Returns where the next LANES symbols begin. The last iteration goes back to be a whole one. */
 VEC size_t place_of(const division *from, size_t done)
 {
     return from->n_symbols - done < LANES ? from->n_symbols - LANES : done;
@@ -56,7 +57,7 @@ VEC vec_f32 weight_of_any_noise(vec_f32 scale, vec_f32 noise, bool is_n0)
     return vec_min(vec_mul(fast_weight(scale, normal, !is_n0), rescale), vec_splat(LARGEST_FLOAT));
 }
 
-/* Divides by gains that need not be taken apart. Returns `way` if the result is right, else the way to try next. */
+/* Divides by gains that need not be split. Returns `way` if the result is right, else the way to try next. */
 VEC division_way divide(const division *from, division_way way, divided_symbols *to)
 {
     const bool has_erasures = way != WITHOUT_ERASURES;
@@ -169,7 +170,8 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
         softqam_float_flush(&environment, symbols.min_weight >= float_bits(flushed_weight));
         divided->loop(&of_some);
     }
-    kept->next = kept->last == way ? way : WITHOUT_ERASURES; /* after two batches alike the next begins so */
+    /* If two batches in a row needed this way, the next one begins with it. */
+    kept->next = kept->last == way ? way : WITHOUT_ERASURES;
     kept->last = way;
     softqam_float_leave(&environment);
 }

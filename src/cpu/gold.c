@@ -58,7 +58,8 @@ void softqam_gold_front(const softqam_gold_windows *windows, size_t first, size_
 {
     enum { BLOCK = 16 };
     for (size_t k = first / (32 * BLOCK) * (32 * BLOCK); k < end; k += 32 * BLOCK)
-        for (size_t j = k / 32; j < k / 32 + BLOCK; j += 4) { /* loads of several words do not wait for one store */
+        /* By four words: a later load of several words would wait for stores of single ones. */
+        for (size_t j = k / 32; j < k / 32 + BLOCK; j += 4) {
             four_words x1, x2;
             memcpy(&x1, windows->x1 + j, sizeof x1);
             memcpy(&x2, windows->x2 + j, sizeof x2);
@@ -86,7 +87,7 @@ const unsigned char *softqam_gold_bits(softqam_gold *self, uint32_t c_init, uint
     if (n_windows > 0)
         self->loops.take(&self->windows, n_windows, words);
     self->position += n_windows * GOLD_WINDOW_BITS;
-    self->has_windows = self->position >= n_windows * GOLD_WINDOW_BITS; /* else it was the sequence's end */
+    self->has_windows = self->position >= n_windows * GOLD_WINDOW_BITS; /* false if the position has wrapped around */
     softqam_gold_front(&self->windows, n_windows > 0 ? 0 : ahead, (ahead + n_bits) % GOLD_WINDOW_BITS,
                        words + n_windows * GOLD_WINDOW);
     return (const unsigned char *)words + ahead / 8;

@@ -19,20 +19,26 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
     return vec_load_f32(from);
 }
 
-/* Less than one register is copied to its front. Otherwise the last register goes back to be a whole one. */
+/* Loads n components, an even number of them that is less than a register's; zeros follow. */
+VEC vec_f32 load_last(softqam_input_format format, size_t nbytes, const unsigned char *from, size_t n)
+{
+    unsigned char few[4 * LANES];
+    if (__builtin_expect(crosses_page(from, sizeof few), 0)) {
+        memcpy(few, from, n * nbytes);
+        from = few;
+    }
+    /* n / 2 * 2 tells the compiler that n is even. */
+    const vec_bytes last = vec_load_first(from, n / 2 * 2 * nbytes, vec_splat_u8(0));
+    return load_components(format, (const unsigned char *)&last);
+}
+
+/* From two registers on, the last one goes back to be a whole one. A loop takes less at once: there, its loads of two
+ * registers that overlap would wait for the stores of both, so zeros fill the last one. */
 VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char *from, float scale, size_t n,
                  float *to)
 {
-    const vec_f32 factor = vec_splat(scale);
-    if (n < LANES) {
-        unsigned char few[LANES * 4] = {0};
-        float converted[LANES];
-        memcpy(few, from, n * nbytes);
-        vec_store_f32(converted, vec_mul(load_components(format, few), factor));
-        memcpy(to, converted, n * sizeof *to);
-        return;
-    }
     enum { LINE_NBYTES = 64 };
+    const vec_f32 factor = vec_splat(scale);
     const size_t per_line = LINE_NBYTES / nbytes;
     size_t k = 0;
     for (; k + per_line <= n; k += per_line) {
@@ -42,7 +48,10 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
     }
     for (; k + LANES <= n; k += LANES)
         vec_store_f32(to + k, vec_mul(load_components(format, from + k * nbytes), factor));
-    vec_store_f32(to + n - LANES, vec_mul(load_components(format, from + (n - LANES) * nbytes), factor));
+    if (n >= 2 * LANES)
+        vec_store_f32(to + n - LANES, vec_mul(load_components(format, from + (n - LANES) * nbytes), factor));
+    else if (k < n)
+        vec_store_f32(to + k, vec_mul(load_last(format, nbytes, from + k * nbytes, n - k), factor));
 }
 
 #define DEFINE_CONVERT(name, format, nbytes)                                                                           \
@@ -60,7 +69,7 @@ DEFINE_CONVERT(convert_cf16, SOFTQAM_INPUT_CF16, 2)
 VEC void gather_rounds(const unsigned char *const restrict from[], size_t n_sources, size_t nbytes,
                        size_t stride_nbytes, size_t n, unsigned char *restrict to)
 {
-#pragma GCC unroll 2 /* 8 times, all of these take 90 kB */
+#pragma GCC unroll 2 /* unrolled 8 times, these loops take 90 kB */
     for (size_t k = 0; k < n; k++)
         for (size_t source = 0; source < n_sources; source++)
             memcpy(to + (n_sources * k + source) * nbytes, from[source] + k * stride_nbytes, nbytes);

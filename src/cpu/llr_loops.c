@@ -161,7 +161,7 @@ VEC void load_components(llr_kind kind, llr_position position, iteration_inputs 
     vec_f32 from[4];
     VEC_UNROLL
     for (int k = 0; k < n; k++)
-        from[k] = kind.is_few ? load_few(position.components, 2 * position.n_few, (size_t)k * LANES, 0.0f)
+        from[k] = kind.is_few ? vec_load_few(position.components, 2 * position.n_few, (size_t)k * LANES, 0.0f)
                               : vec_load_f32(position.components + k * LANES);
     VEC_UNROLL
     for (int q = 0; q < n; q++) {
@@ -535,15 +535,20 @@ DEFINE_FEW(few_s16, SOFTQAM_OUTPUT_S16)
 DEFINE_FEW(few_f16, SOFTQAM_OUTPUT_F16)
 DEFINE_FEW(few_f32, SOFTQAM_OUTPUT_F32)
 
+/* A loop is two functions: a call of few symbols need not open the stack frame of one that takes more. */
 #define DEFINE_LOOP(format, name, output, layout)                                                                      \
-    static void name(const softqam_loop_call *call)                                                                    \
+    NOT_INLINED void name##_of_many(const softqam_loop_call *call)                                                     \
     {                                                                                                                  \
         const llr_kind kind = {output, layout, SOFTQAM_ONE_WEIGHT, .is_exact = false, .is_few = false};                \
-        if (call->n_symbols < iteration_symbols(kind))                                                                 \
-            few_##format(layout, call, name);                                                                          \
+        llr_loop(kind, call, name##_of_many, M < 5 && (output) == SOFTQAM_OUTPUT_S8 ? short_batch : fast_batch,        \
+                 exact_batch_##format);                                                                                \
+    }                                                                                                                  \
+    static void name(const softqam_loop_call *call)                                                                    \
+    {                                                                                                                  \
+        if (call->n_symbols < iteration_symbols((llr_kind){output, layout, SOFTQAM_ONE_WEIGHT, false, false}))         \
+            few_##format(layout, call, name##_of_many);                                                                \
         else                                                                                                           \
-            llr_loop(kind, call, name, M < 5 && (output) == SOFTQAM_OUTPUT_S8 ? short_batch : fast_batch,              \
-                     exact_batch_##format);                                                                            \
+            name##_of_many(call);                                                                                      \
     }
 DEFINE_LOOPS(DEFINE_LOOP)
 

@@ -249,15 +249,6 @@ VEC void store_bpsk(llr_kind kind, const llr_constants *constants, unsigned char
         vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
 }
 
-/* Copies the first n of `nbytes` bytes, at most a register's, that an iteration has stored. */
-VEC void copy_stored(size_t nbytes, unsigned char *to, const unsigned char *from, size_t n)
-{
-    if (__builtin_expect(crosses_page(to, sizeof(vec_bytes)), 0))
-        memcpy(to, from, n);
-    else
-        vec_copy_first((int)nbytes, to, from, n);
-}
-
 /* Copies the LLRs of an iteration of few symbols to the caller. No load spans what two stores stored: it would wait for
  * them. */
 VEC void store_few(llr_kind kind, const softqam_loop_call *call, const unsigned char *llrs)
@@ -269,13 +260,13 @@ VEC void store_few(llr_kind kind, const softqam_loop_call *call, const unsigned 
     unsigned char *to = call->out;
     if (is_in_planes(kind)) {
         for (size_t k = 0; k < SYMBOL_BITS; k++)
-            copy_stored(nbytes, to + call->planes[k], llrs + k * FEW_PLANE_NBYTES, n);
+            vec_copy_first(nbytes, to + call->planes[k], llrs + k * FEW_PLANE_NBYTES, n);
         return;
     }
     for (n *= SYMBOL_BITS; n >= WHOLE; n -= WHOLE, to += WHOLE, llrs += WHOLE)
         vec_store(to, vec_load_bytes(llrs));
     if (n > 0)
-        copy_stored(llrs == last ? (all - 1) % WHOLE + 1 : WHOLE, to, llrs, n);
+        vec_copy_first(llrs == last ? (all - 1) % WHOLE + 1 : WHOLE, to, llrs, n);
 }
 
 #endif

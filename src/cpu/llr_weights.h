@@ -80,14 +80,13 @@ typedef enum batch_verdict {
     BATCH_IS_INEXACT
 } batch_verdict;
 
-/* Returns whether a batch is far within the range, as most are, by a few comparisons. The first is whether bit 30 of
- * the magnitudes is 0: components are below 2, or metrics, if they are tracked, below MAX_TRACKED_METRIC. */
+/* Returns whether a batch is far within the range, as most are, by two comparisons. The first is whether bit 30 of the
+ * magnitudes is 0: components are below 2, or metrics, if they are tracked, below MAX_TRACKED_METRIC. */
 VEC bool are_ranges_narrow(llr_kind kind, fast_range range, const batch_ranges *ranges)
 {
     const float max_component_metric = MAX_SLOPE * (M == 0 ? 2.0f : 1.0f) * 2.0f;
     const float metric_end = are_metrics_tracked(kind.output) ? MAX_TRACKED_METRIC : max_component_metric;
-    const float llr_end = range.llr_end / metric_end;
-    const float weight_end = llr_end < 0x1p28f ? llr_end : 0x1p28f;
+    const float weight_end = range.llr_end / metric_end;
     const uint32_t base = float_bits(range.min_weight);
     return !vec_any_from(vec_shift_left(ranges->magnitudes, 1), vec_splat_u32(0x80000000u)) &&
            !vec_any_from(ranges->max_weight, vec_splat_u32(float_bits(weight_end) - base));
@@ -156,7 +155,7 @@ VEC vec_f32 load_values(llr_kind kind, const float *from, llr_position position,
 {
     float few[LANES];
     if (kind.is_few) {
-        vec_store_f32(few, load_few(from, position.n_few, half * LANES, *from));
+        vec_store_f32(few, vec_load_few(from, position.n_few, (size_t)half * LANES, *from));
         from = few;
     } else {
         from += half * LANES;

@@ -14,7 +14,8 @@
 #include "params.h"
 #include "soft_buffer.h"
 
-/* Converts components of an input format to floats, times the scale, rounded once. */
+/* Converts components of an input format, an even number, to floats, times the scale, rounded once. The floats up to
+ * the next multiple of 16 may be overwritten. */
 typedef void softqam_convert_loop(const void *components, float scale, size_t n_components, float *to);
 
 /* Says what `noise` of a loop points at: one weight for all symbols, as llr_weight() makes it, or a value a symbol, N0
@@ -133,7 +134,7 @@ enum { SOFTQAM_MAX_SOURCES = 2 * SOFTQAM_MAX_LAYERS };
 typedef void softqam_gather_loop(const unsigned char *const from[], size_t n_sources, size_t nbytes, size_t stride,
                                  size_t n, void *to);
 
-/* By input format; convert takes any number of components. */
+/* `convert` is indexed by input format. */
 typedef struct softqam_input_loops {
     softqam_convert_loop *convert[N_INPUT_FORMATS];
     softqam_gather_loop *gather;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes an iteration of fewer symbols: CMakeLists.txt compiles this for each instruction set (simd.h). */
+/* Demodulates fewer symbols than an iteration takes: pads them with copies of the first one, and runs the loop into
+ * scratch memory. CMakeLists.txt compiles this for each instruction set (simd.h). */
 #include "loops.h"
 #include "simd.h"
 
-/* The largest number of symbols of an iteration, and the room of a bit plane: a register, even of s8. */
+/* The most symbols of an iteration; the bytes of a bit plane, of which a loop stores a whole register, even of s8. */
 enum { MAX_FEW_SYMBOLS = 2 * LANES, PLANE_NBYTES = 4 * LANES };
 
-/* Copies n floats at any address, followed by copies of the first up to n_all. */
+/* Copies n floats from any address, and copies the first one up to n_all floats. */
 VEC void copy_floats(float *to, const float *from, size_t n, size_t n_all)
 {
     float first;

@@ -198,12 +198,12 @@ static void fill_window(gold_register which, uint64_t bits, uint32_t *window)
 static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
 {
     const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* all */
+    (void)n_bits; /* this makes whole windows */
     fill_window(GOLD_X1, first.x1[0], windows->x1);
     fill_window(GOLD_X2, first.x2[0], windows->x2);
 }
 
-/* Takes a window and the one after it. */
+/* Each round writes a window and makes the next one. */
 static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
 {
     uint32_t x1[2 * GOLD_WINDOW], x2[2 * GOLD_WINDOW], sum[GOLD_WINDOW];
@@ -231,7 +231,7 @@ static void gather(const unsigned char *const from[], size_t n_sources, size_t n
         memcpy((unsigned char *)to + k * nbytes, from[k % n_sources] + k / n_sources * stride * nbytes, nbytes);
 }
 
-typedef softqam_loop_call softqam_llr_call; /* the name that DEFINE_LOOP makes of llr */
+typedef softqam_loop_call softqam_llr_call; /* DEFINE_LOOP makes this name from `llr` */
 
 /* Define the loops of a modulation, of `kind` llr or joint. One serves all layouts of a format. */
 #define DEFINE_LOOP(kind, name, m, format)                                                                             \

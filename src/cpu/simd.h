@@ -21,7 +21,7 @@ typedef struct vec_u8_row {
 } vec_u8_row;
 
 typedef struct vec_u8_table {
-    const softqam_u8_table *from;
+    const softqam_u8_table *source;
     vec_f32 halvings[U8_AXIS_BITS];
     vec_f32 level_scale;
 } vec_u8_table;
@@ -32,7 +32,7 @@ VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat
 
 VEC vec_u8_table vec_load_u8_table(const softqam_u8_table *from)
 {
-    vec_u8_table table = {.from = from, .level_scale = vec_splat(from->level_scale)};
+    vec_u8_table table = {.source = from, .level_scale = vec_splat(from->level_scale)};
     VEC_UNROLL
     for (int k = 0; k < U8_AXIS_BITS; k++)
         table.halvings[k] = vec_splat(from->halvings[k]);
@@ -43,23 +43,24 @@ VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
     const vec_f32 middle = vec_splat(U8_LEVELS / 2);
     const vec_u32 number = vec_to_index(vec_add(vec_mul(level, table->level_scale), middle));
-    return (vec_u8_row){vec_column_value(table->from->level, number), vec_column_value(table->from->level_low, number),
-                        vec_column_value(table->from->level_high, number), number};
+    return (vec_u8_row){vec_column_value(table->source->level, number),
+                        vec_column_value(table->source->level_low, number),
+                        vec_column_value(table->source->level_high, number), number};
 }
 
 VEC vec_f32 vec_gain_low(const vec_u8_table *table, vec_u8_row row)
 {
-    return vec_column_value(table->from->gain_low, row.number);
+    return vec_column_value(table->source->gain_low, row.number);
 }
 
 VEC vec_f32 vec_gain_high(const vec_u8_table *table, vec_u8_row row)
 {
-    return vec_column_value(table->from->gain_high, row.number);
+    return vec_column_value(table->source->gain_high, row.number);
 }
 
 VEC vec_u32 vec_byte_select(const vec_u8_table *table, vec_u8_row row)
 {
-    return vec_bits(vec_column_value(table->from->byte_select, row.number));
+    return vec_bits(vec_column_value(table->source->byte_select, row.number));
 }
 
 /* Shuffles like vec_shuffle_bytes(): `from` with its highest bit set gives 0, but 0xff gives 0xff. */
@@ -76,27 +77,39 @@ VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
 }
 
 VEC void vec_store_first(void *to, vec_bytes a, size_t n) { memcpy(to, &a, n < sizeof a ? n : sizeof a); }
+#endif
 
-VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+#ifndef VEC_HAS_BYTE_MASKS
+/* Copies n bytes, half to twice as many, by two copies that may overlap. */
+VEC void copy_ends(size_t half, unsigned char *to, const unsigned char *from, size_t n)
 {
-    memcpy(to, from, n < (size_t)nbytes ? n : (size_t)nbytes);
+    memcpy(to, from, half);
+    memcpy(to + n - half, from + n - half, half);
+}
+
+/* Without masks, and without a call of memcpy(). */
+VEC void vec_copy_first(size_t nbytes, unsigned char *to, const unsigned char *from, size_t n)
+{
+    if (nbytes > 16 && n >= 16)
+        copy_ends(16, to, from, n);
+    else if (nbytes > 8 && n >= 8)
+        copy_ends(8, to, from, n);
+    else if (n >= 4)
+        copy_ends(4, to, from, n);
+    else if (n >= 2)
+        copy_ends(2, to, from, n);
+    else
+        *to = *from;
 }
 #endif
 
-/* Returns whether memory ends on another page than it begins. Loads and stores with masks take 0.3 us if they touch an
- * unmapped page, even one that they spare. */
-VEC bool crosses_page(const void *memory, size_t nbytes)
-{
-    enum { PAGE_NBYTES = 4096 };
-    return (uintptr_t)memory % PAGE_NBYTES + nbytes > PAGE_NBYTES;
-}
-
-/* Loads a register of n floats from number `first` on, with `rest` in place of those after the last one. */
-VEC vec_f32 load_few(const float *from, size_t n, size_t first, float rest)
+#ifndef VEC_HAS_LANE_MASKS
+VEC vec_f32 vec_load_few(const float *from, size_t n, size_t first, float rest)
 {
     const size_t n_left = first < n ? n - first : 0;
     return (vec_f32)vec_load_first(from + first, n_left * sizeof *from, (vec_bytes)vec_splat(rest));
 }
+#endif
 
 #define SIMD_FAST
 #define SIMD_VECTORS

@@ -147,12 +147,12 @@ VEC void vec_store_first(void *to, vec_bytes a, size_t n)
         last[2] = (unsigned char)(bytes >> 16);
 }
 
-VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+#define VEC_HAS_LANE_MASKS
+VEC vec_f32 vec_load_few(const float *from, size_t n, size_t first, float rest)
 {
-    const vec_bytes a = nbytes == 32   ? vec_load_bytes(from)
-                        : nbytes == 16 ? _mm256_castsi128_si256(_mm_loadu_si128(from))
-                                       : _mm256_castsi128_si256(_mm_loadl_epi64(from));
-    vec_store_first(to, a, n < (size_t)nbytes ? n : (size_t)nbytes);
+    const __m256i mask = first_lanes(n - first); /* none if that is negative */
+    const vec_f32 others = _mm256_andnot_ps(_mm256_castsi256_ps(mask), vec_splat(rest));
+    return _mm256_or_ps(_mm256_maskload_ps(from + first, mask), others);
 }
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from))); }
@@ -257,9 +257,9 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 /* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
 /* Bytes with the opposite sign whose bit in `of`, which is one, is 1: with 127 it is negative. */
-VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes masks)
 {
-    return _mm256_sign_epi8(a, _mm256_add_epi8(_mm256_and_si256(bits, of), vec_splat_u8(127)));
+    return _mm256_sign_epi8(a, _mm256_add_epi8(_mm256_and_si256(bits, masks), vec_splat_u8(127)));
 }
 
 VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
@@ -354,7 +354,7 @@ VEC __m128i vec_to_16(bool sums, vec_f32 a)
 
 /* Four symbols' first four bits an axis: 16 bytes each. */
 typedef struct four_symbols {
-    __m128i at[4];
+    __m128i symbol[4];
 } four_symbols;
 
 VEC four_symbols bits_by_symbol(bool sums, const vec_f32 llrs[])
@@ -375,7 +375,7 @@ VEC void vec_store_256qam_16(bool sums, void *to, const vec_f32 llrs[])
     unsigned char *out = to;
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        vec_store_half(out + 16 * k, symbols.at[k]);
+        vec_store_half(out + 16 * k, symbols.symbol[k]);
 }
 
 VEC void store_16qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
@@ -409,7 +409,7 @@ VEC void store_1024qam_16(bool sums, unsigned char *out, const vec_f32 llrs[])
     const __m128i last = vec_to_16(sums, llrs[4]);
     VEC_UNROLL
     for (int k = 0; k < 4; k++)
-        _mm_storeu_si128((__m128i *)(void *)(out + 20 * k), symbols.at[k]);
+        _mm_storeu_si128((__m128i *)(void *)(out + 20 * k), symbols.symbol[k]);
     store_dword(out + 16, last);
     store_dword(out + 36, _mm_srli_si128(last, 4));
     store_dword(out + 56, _mm_srli_si128(last, 8));

@@ -94,15 +94,18 @@ VEC vec_bytes vec_load_first(const void *from, size_t n, vec_bytes rest)
 
 VEC void vec_store_first(void *to, vec_bytes a, size_t n) { _mm512_mask_storeu_epi8(to, first_bytes(n), a); }
 
-VEC void vec_copy_first(int nbytes, void *to, const void *from, size_t n)
+#define VEC_HAS_BYTE_MASKS
+VEC void vec_copy_first(size_t nbytes, unsigned char *to, const unsigned char *from, size_t n)
 {
-    const __mmask64 mask = n < 64 ? first_bytes(n) : UINT64_MAX;
-    if (nbytes == 64)
+    const __mmask64 mask = first_bytes(n);
+    if (__builtin_expect(crosses_page(to, sizeof(vec_bytes)), 0))
+        memcpy(to, from, n);
+    else if (nbytes == 64)
         _mm512_mask_storeu_epi8(to, mask, vec_load_bytes(from));
     else if (nbytes == 32)
         _mm256_mask_storeu_epi8(to, (__mmask32)mask, vec_load_half(from));
     else
-        _mm_mask_storeu_epi8(to, (__mmask16)mask, _mm_loadu_si128(from));
+        _mm_mask_storeu_epi8(to, (__mmask16)mask, _mm_loadu_si128((const void *)from));
 }
 
 VEC vec_f32 vec_load_s8(const void *from) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(from))); }
@@ -238,7 +241,7 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 
 /* The register, and the place in it, that 32 bits of a register of memory come from. */
 typedef struct origin {
-    vec_lanes_u32 from;
+    vec_lanes_u32 number;
     vec_lanes_u32 place;
 } origin;
 
@@ -262,8 +265,9 @@ VEC origin doublets_in_registers(uint32_t n, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), doublet = quotient(q, n), dword = remainder_of(q, n);
     const vec_lanes_u32 is_fifth = (vec_lanes_u32)(dword == 4);
-    const vec_lanes_u32 from = doublet / 4, place = doublet % 4 * 4 + dword;
-    return (origin){(is_fifth & 2) | (~is_fifth & from), (is_fifth & (doublet % 4 * 4 + from)) | (~is_fifth & place)};
+    const vec_lanes_u32 number = doublet / 4, place = doublet % 4 * 4 + dword;
+    return (origin){(is_fifth & 2) | (~is_fifth & number),
+                    (is_fifth & (doublet % 4 * 4 + number)) | (~is_fifth & place)};
 }
 
 /* Returns the origin of pairs of binary16, by bit: those of bits 0 and 1 of a, and so on, then those of b, and those of
@@ -272,8 +276,8 @@ VEC origin halves(uint32_t m, int r)
 {
     const vec_lanes_u32 q = memory_numbers(r), symbols = quotient(q, m), bit = remainder_of(q, m);
     const vec_lanes_u32 is_last = (vec_lanes_u32)(bit / 2 == m / 2);
-    const vec_lanes_u32 from = symbols / 8 * (m / 2) + bit / 2, place = bit % 2 * 8 + symbols % 8;
-    return (origin){(is_last & (m - 1)) | (~is_last & from), (is_last & symbols) | (~is_last & place)};
+    const vec_lanes_u32 number = symbols / 8 * (m / 2) + bit / 2, place = bit % 2 * 8 + symbols % 8;
+    return (origin){(is_last & (m - 1)) | (~is_last & number), (is_last & symbols) | (~is_last & place)};
 }
 
 /* Returns the origin of pairs of binary32 of one register's symbols, by bit. */
@@ -288,13 +292,13 @@ VEC __m512i gathered_dwords(origin origins, const __m512i from[], unsigned which
 {
     const int first = __builtin_ctz(which);
     __m512i gathered = from[first];
-    vec_lanes_u32 has = (vec_lanes_u32)(origins.from == (uint32_t)first), index = origins.place;
+    vec_lanes_u32 has = (vec_lanes_u32)(origins.number == (uint32_t)first), index = origins.place;
     if (which == 1u << first)
         return _mm512_permutexvar_epi32((__m512i)index, gathered);
     VEC_UNROLL
     for (int y = 1; y < VECTOR_MAX_AXIS_BITS; y++)
         if (y > first && which >> y & 1) { /* elements of other registers stay */
-            const vec_lanes_u32 is_y = (vec_lanes_u32)(origins.from == (uint32_t)y);
+            const vec_lanes_u32 is_y = (vec_lanes_u32)(origins.number == (uint32_t)y);
             index = (is_y & (16 + origins.place)) | (has & index) | (~is_y & ~has & vec_lane_numbers());
             gathered = _mm512_permutex2var_epi32(gathered, (__m512i)index, from[y]);
             index = vec_lane_numbers();
@@ -420,9 +424,9 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
                                       _mm512_castsi512_si128(max)));
 }
 
-VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes masks)
 {
-    return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bits, of), _mm512_setzero_si512(), a);
+    return _mm512_mask_sub_epi8(a, _mm512_test_epi8_mask(bits, masks), _mm512_setzero_si512(), a);
 }
 
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)

@@ -25,7 +25,7 @@ typedef uint8x16_t vec_bytes;
 typedef vec_bytes vec_llr_row; /* where a row's values lie in an array of 16 */
 
 typedef struct vec_llr_table {
-    const softqam_llr_table *from;
+    const softqam_llr_table *source;
     vec_f32 row_scale;
     vec_f32 last_row;
 } vec_llr_table;
@@ -118,15 +118,15 @@ VEC bool vec_has_signed_rows(int m) { return (void)m, false; }
 
 VEC vec_f32 vec_slope(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    return (void)m, vec_row_value(row, table->from->slopes[k]);
+    return (void)m, vec_row_value(row, table->source->slopes[k]);
 }
 
 VEC vec_f32 vec_intercept(int m, const vec_llr_table *table, vec_llr_row row, int k)
 {
-    return (void)m, vec_row_value(row, table->from->intercepts[k]);
+    return (void)m, vec_row_value(row, table->source->intercepts[k]);
 }
 
-VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table->from->slopes[0][0]); }
+VEC vec_f32 vec_only_slope(const vec_llr_table *table) { return vec_splat(table->source->slopes[0][0]); }
 
 /* The following operations of simd_operations.h are for vector loops alone. Where other headers speak of quads,
  * a register is one. */
@@ -218,9 +218,9 @@ VEC vec_lanes_u64 vec_add_bytes(vec_lanes_u64 sums, vec_bytes a)
         memcpy((to), &dword, sizeof dword);                                                                            \
     } while (0)
 
-VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes of)
+VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes masks)
 {
-    const uint8x16_t are_flipped = vtstq_u8(bits, of);
+    const uint8x16_t are_flipped = vtstq_u8(bits, masks);
     return vsubq_u8(veorq_u8(a, are_flipped), are_flipped);
 }
 
@@ -361,7 +361,7 @@ VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 co
 VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
 {
     const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* all */
+    (void)n_bits; /* this makes all 256 */
     memcpy(x1, first.x1, sizeof first.x1);
     memcpy(x2, first.x2, sizeof first.x2);
 }

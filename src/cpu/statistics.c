@@ -61,9 +61,9 @@ static void find_range(const float *values, size_t n, uint32_t range[2])
 static void add_energies(const softqam_levels *levels, const float *symbols, size_t n_groups, uint64_t sums[2])
 {
     for (size_t k = 0; k < n_groups * SAMPLE_SYMBOLS; k++) {
-        const size_t at = k / SAMPLE_SYMBOLS * SAMPLE_PERIOD + k % SAMPLE_SYMBOLS;
+        const size_t position = k / SAMPLE_SYMBOLS * SAMPLE_PERIOD + k % SAMPLE_SYMBOLS;
         float symbol[2]; /* a copy, since the source may have any alignment */
-        memcpy(symbol, (const unsigned char *)symbols + at * sizeof symbol, sizeof symbol);
+        memcpy(symbol, (const unsigned char *)symbols + position * sizeof symbol, sizeof symbol);
         const float i = symbol[0], q = symbol[1];
         const float error = levels->axis_bits == 0
                                 ? energy_of(bpsk_distance(levels, i, i + q), bpsk_distance(levels, q, i + q))
@@ -79,8 +79,8 @@ static uint64_t sum_information(const softqam_information *information, const un
     const softqam_output_format format = information->format;
     uint64_t sum = 0;
     for (size_t k = 0; k < n_groups * n; k++) {
-        const size_t at = k / n * SAMPLE_SPACING * n + k % n;
-        const uint32_t magnitude = magnitude_of(format, values + at * information->value_nbytes);
+        const size_t position = k / n * SAMPLE_SPACING * n + k % n;
+        const uint32_t magnitude = magnitude_of(format, values + position * information->value_nbytes);
         const float llr = format == SOFTQAM_OUTPUT_F32   ? vec_from_bits(magnitude)
                           : format == SOFTQAM_OUTPUT_F16 ? widen_half((uint16_t)magnitude)
                                                          : (float)magnitude;
@@ -161,7 +161,7 @@ void softqam_find_erasures(const softqam_loop_call *call, unsigned layers, unsig
 typedef struct sampler {
     const softqam_counted_tile *tile;
     softqam_levels levels;
-    size_t n_bits; /* a symbol has */
+    size_t n_bits; /* bits of a symbol */
     softqam_statistics *to;
 } sampler;
 
@@ -207,7 +207,7 @@ static void add_information(const sampler *self, const unsigned char *values, si
     if (n > n_left)
         self->to->information += tile->loops->information(&tile->information, values, n - n_left, 1);
     if (n_left > 0) {
-        unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which have none */
+        unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which carry no information */
         memcpy(padded, values + (n - n_left) * nbytes, n_left * nbytes);
         self->to->information += tile->loops->information(&tile->information, padded, SAMPLE_SYMBOLS, 1);
     }

@@ -11,7 +11,7 @@ typedef struct softqam_counted_tile {
     const softqam_count_loops *loops;
     softqam_information information;
     const uint64_t
-        *erased; /* joint demapping: bits of symbols, set for erasures, a word more than they take; or NULL */
+        *erased; /* NULL or, after joint demapping, a bit for each symbol, set for erasures, and one more word */
     int axis_bits;
     uint32_t codeword_symbol; /* the first symbol's number in the codeword, modulo 2^32 */
     bool is_fast;             /* all on the fast path: no erasures but by infinite noise values and vanishing weights */

@@ -18,7 +18,7 @@ VEC uint64_t total_of(vec_lanes_u64 sums)
 
 _Static_assert(N_OUTPUT_FORMATS == 5, "Not s8, not f32 means 16 bits; not s8, not s16, not f16 means f32");
 
-/* Returns an integer for each LLR of the format. */
+/* Returns a register with the integer `a` for each LLR of the format. */
 VEC vec_bytes splat_of(softqam_output_format format, uint32_t a)
 {
     return format == SOFTQAM_OUTPUT_S8    ? vec_splat_u8((int)a)
@@ -37,13 +37,13 @@ VEC vec_bytes magnitudes_at(softqam_output_format format, const unsigned char *v
                              (vec_lanes_u8)splat_of(format, format == SOFTQAM_OUTPUT_F16 ? 0x7fff : 0x7fffffff));
 }
 
-/* Returns `below`, the limit less 1, for each LLR below the limit, and one more for each at it. */
-VEC vec_bytes limited_at(softqam_output_format format, const unsigned char *values, vec_bytes below)
+/* Returns, for each LLR, `most`, the limit less 1, if it is below the limit, else the limit. */
+VEC vec_bytes limited_at(softqam_output_format format, const unsigned char *values, vec_bytes most)
 {
     const vec_bytes a = magnitudes_at(format, values);
-    return format == SOFTQAM_OUTPUT_S8    ? vec_max_s8(a, below)
-           : format == SOFTQAM_OUTPUT_F32 ? (vec_bytes)vec_max_u32((vec_u32)a, (vec_u32)below)
-                                          : vec_max_s16(a, below);
+    return format == SOFTQAM_OUTPUT_S8    ? vec_max_s8(a, most)
+           : format == SOFTQAM_OUTPUT_F32 ? (vec_bytes)vec_max_u32((vec_u32)a, (vec_u32)most)
+                                          : vec_max_s16(a, most);
 }
 
 VEC vec_bytes add_counts(softqam_output_format format, vec_bytes a, vec_bytes b)
@@ -58,11 +58,11 @@ VEC vec_bytes add_counts(softqam_output_format format, vec_bytes a, vec_bytes b)
 VEC vec_lanes_u64 add_limited(softqam_output_format format, const unsigned char *values, size_t n_rounds,
                               uint32_t limit, vec_lanes_u64 counts)
 {
-    const vec_bytes below = splat_of(format, limit - 1);
+    const vec_bytes most = splat_of(format, limit - 1);
     vec_bytes sums[2] = {splat_of(format, 0u - 4 * (uint32_t)n_rounds * (limit - 1)), splat_of(format, 0)};
     for (size_t k = 0; k < 2 * n_rounds; k++, values += 2 * VECTOR_NBYTES) {
-        sums[0] = add_counts(format, sums[0], limited_at(format, values, below));
-        sums[1] = add_counts(format, sums[1], limited_at(format, values + VECTOR_NBYTES, below));
+        sums[0] = add_counts(format, sums[0], limited_at(format, values, most));
+        sums[1] = add_counts(format, sums[1], limited_at(format, values + VECTOR_NBYTES, most));
     }
     return vec_add_bytes(counts, add_counts(format, sums[0], sums[1]));
 }

@@ -56,16 +56,6 @@ softqam_demodulator_config api_config(softqam_output_format format)
     return config;
 }
 
-softqam_demodulator *api_create(const softqam_demodulator_config *config)
-{
-    softqam_demodulator *demodulator = NULL;
-    const softqam_status status = softqam_demodulator_create(&demodulator, config);
-    if (status != SOFTQAM_OK)
-        fail_msg("softqam_demodulator_create: %s: %s", softqam_status_string(status), softqam_error_message());
-    assert_non_null(demodulator);
-    return demodulator;
-}
-
 softqam_demodulator *api_create_in(softqam_context *context)
 {
     harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_U8, SOFTQAM_NOISE_PER_SYMBOL);

@@ -19,8 +19,7 @@ extern const uint8_t api_soft_bits[HARNESS_SYMBOL_BITS * API_SYMBOLS];
 softqam_context *api_shared_context(void);
 softqam_demodulator_config api_config(softqam_output_format format);
 
-/* Creates a demodulator or fails the test; api_create_in() makes one for u8, which takes no noise. */
-softqam_demodulator *api_create(const softqam_demodulator_config *config);
+/* Creates a demodulator for u8, which takes no noise. */
 softqam_demodulator *api_create_in(softqam_context *context);
 
 /* Right soft bits of the symbols above, over and over. */
@@ -31,6 +30,11 @@ void api_assert_one_line(const char *message);
 /* Fails unless the status is a refusal whose message is `expected`, one line of printable characters. If `expected`
  * ends in two dots, the message must begin with the rest. `what` and `row` say which check failed. */
 void api_check_refusal(softqam_status status, const char *expected, const char *what, size_t row);
+
+/* Ends of messages, of demodulators and of segments. */
+#define S8_SCALE  ", not 2^-10 to 2^20"
+#define POSITIVE  ", not finite and positive"
+#define OF_256QAM ": u8 soft bits are those of 256QAM alone"
 
 /* Stops the compiler if a field has other bytes than this: the reserved bytes of a structure that has a new field. */
 #define KEEPS(structure, field, nbytes)                                                                                \

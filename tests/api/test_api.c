@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, version, the default context, and calls
+/* softqam.h around the calls: host memory, sizes, statuses, messages, backends, the default context, and calls
  * with NULL or for nothing. test_load.c prepares any part of contexts; it and faults/test_faults.c end them before and
  * after their demodulators. */
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,15 +76,6 @@ HARNESS_TEST(test_values)
     }
 }
 
-HARNESS_TEST(test_version)
-{
-    char version[64];
-    snprintf(version, sizeof version, "%d.%d.%d", SOFTQAM_VERSION_MAJOR, SOFTQAM_VERSION_MINOR, SOFTQAM_VERSION_PATCH);
-    assert_string_equal(softqam_version(), version);
-    assert_int_equal(SOFTQAM_VERSION,
-                     SOFTQAM_VERSION_MAJOR * 10000 + SOFTQAM_VERSION_MINOR * 100 + SOFTQAM_VERSION_PATCH);
-}
-
 /* Fails in a way of its own and notes its message before and after. */
 static void *fail_elsewhere(void *argument)
 {
@@ -144,7 +134,7 @@ HARNESS_TEST(test_default_context)
 {
     const size_t without_threads = tasks_now().n;
     const softqam_demodulator_config config = {.output_format = SOFTQAM_OUTPUT_U8};
-    softqam_demodulator *demodulators[] = {api_create(&config), api_create(NULL)};
+    softqam_demodulator *demodulators[] = {harness_create_by(&config), harness_create_by(NULL)};
     softqam_context *context = softqam_demodulator_context(demodulators[0]), *own;
     assert_ptr_not_equal(context, api_shared_context());
     assert_ptr_equal(softqam_demodulator_context(demodulators[1]), context);
@@ -184,7 +174,7 @@ HARNESS_TEST(test_null)
     assert_string_equal(softqam_backend_detail(NULL), "");
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         const softqam_demodulator_config config = api_config((softqam_output_format)format);
-        scoped_demodulator *demodulator = api_create(&config);
+        scoped_demodulator *demodulator = harness_create_by(&config);
         api_check_refusal(softqam_demodulate_segments(demodulator, NULL, SIZE_MAX), "segments is NULL", "segments", 1);
         assert_int_equal(softqam_demodulate(demodulator, NULL, NULL, 0, NULL), SOFTQAM_OK);
         assert_int_equal(softqam_demodulate_segments(demodulator, NULL, 0), SOFTQAM_OK);
@@ -200,7 +190,7 @@ HARNESS_TEST(test_other_arguments)
     void *far_away = (void *)((uintptr_t)api_symbols + (size_t)PTRDIFF_MAX / 4 + 4096), *bytes = far_away;
     softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_U8);
     config.input_format = SOFTQAM_INPUT_CS8;
-    scoped_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = harness_create_by(&config);
     softqam_segment segments[40];
     for (size_t k = 0; k < HARNESS_COUNT(segments); k++)
         segments[k] = harness_segment(api_symbols, NULL, 0, PTRDIFF_MAX / 8, far_away);

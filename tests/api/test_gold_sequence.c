@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* softqam_gold_sequence() against the reference, which goes by the recurrences of 3GPP TS 38.211 clause 5.2.1, through
- * a whole period; and periods later. */
+ * a whole period; and periods later. Python's test has published bits. */
 #include <string.h>
 
 #include "harness.h"
@@ -28,47 +28,31 @@ static void check(nr_scrambling *sequence, uint32_t c_init, uint64_t position, s
     }
 }
 
-/* Written out in the specification of the arithmetic: 11010110010101110111101001111011, the first bit lowest. */
-HARNESS_TEST(test_published)
-{
-    uint32_t bits, last;
-    assert_int_equal(softqam_gold_sequence(0x12345, 0, 32, &bits), SOFTQAM_OK);
-    assert_int_equal(softqam_gold_sequence(1, UINT64_MAX - 31, 32, &last), SOFTQAM_OK);
-    assert_int_equal(softqam_gold_sequence(1, UINT64_MAX - 30, 32, &last), SOFTQAM_ERROR_INVALID_ARGUMENT);
-    assert_int_equal(bits, 0xde5eea6bU);
-}
-
 /* A segment may be descrambled by the sequence's last bit; one at the first bit after it begins anew. */
 HARNESS_TEST(test_last_bit)
 {
-    enum { N_SYMBOLS = 5120, N_BITS = 2 * N_SYMBOLS };
-    static float symbols[N_BITS];
-    static int8_t llrs[2][N_BITS];
+    enum { N_SYMBOLS = 1280, N_BITS = HARNESS_SYMBOL_BITS * N_SYMBOLS };
+    static float symbols[2 * N_SYMBOLS];
+    static int8_t plain[N_BITS], llrs[2][N_BITS];
     static const float noise_var = 1;
-    scoped_context *context = NULL;
-    scoped_demodulator *demodulator = NULL;
-    softqam_demodulator_config config;
-    softqam_segment segments[2] = {{0}};
+    harness_setup setup = harness_format_setup(SOFTQAM_OUTPUT_S8, SOFTQAM_NOISE_PER_CALL);
+    setup.context.n_threads = 1; /* it has both segments */
+    scoped_demodulator *demodulator = harness_create(&setup);
+    harness_random random = harness_random_named(__func__);
+    softqam_segment segments[2];
     uint8_t bits[N_BITS / 8];
-    for (int k = 0; k < N_BITS; k++)
-        symbols[k] = 1;
-    assert_int_equal(softqam_context_create(&context, NULL), SOFTQAM_OK);
-    softqam_demodulator_config_init(&config);
-    config.context = context;
-    config.modulation = SOFTQAM_MODULATION_QPSK;
-    assert_int_equal(softqam_demodulator_create(&demodulator, &config), SOFTQAM_OK);
-    for (int k = 0; k < 2; k++)
-        segments[k] = (softqam_segment){.n_symbols = N_SYMBOLS,
-                                        .first_symbol = k == 0 ? UINT64_MAX / 2 - (N_SYMBOLS - 1) : 0,
-                                        .out = llrs[k],
-                                        .layers = {{.symbols = symbols, .noise_var = &noise_var}},
-                                        .descramble = 1,
-                                        .c_init = 99};
-    assert_int_equal(softqam_demodulate_segments(demodulator, segments, 2), SOFTQAM_OK);
+    harness_fill_uniform(&random, 1, N_SYMBOLS, symbols);
+    harness_demodulate(demodulator, symbols, &noise_var, N_SYMBOLS, plain);
     for (int k = 0; k < 2; k++) {
-        assert_int_equal(softqam_gold_sequence(99, 2 * segments[k].first_symbol, N_BITS, bits), SOFTQAM_OK);
+        segments[k] = harness_segment(symbols, &noise_var, 0, N_SYMBOLS, llrs[k]);
+        segments[k].first_symbol = k == 0 ? UINT64_MAX / HARNESS_SYMBOL_BITS - (N_SYMBOLS - 1) : 0;
+        segments[k].descramble = 1;
+    }
+    harness_demodulate_segments(demodulator, segments, 2);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(softqam_gold_sequence(0, HARNESS_SYMBOL_BITS * segments[k].first_symbol, N_BITS, bits), 0);
         for (int bit = 0; bit < N_BITS; bit++)
-            assert_int_equal(llrs[k][bit] < 0, bits[bit / 8] >> bit % 8 & 1);
+            assert_int_equal(llrs[k][bit], bits[bit / 8] >> bit % 8 & 1 ? -plain[bit] : plain[bit]);
     }
 }
 

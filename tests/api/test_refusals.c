@@ -51,10 +51,6 @@ static void assert_works(const softqam_demodulator *demodulator, softqam_output_
     assert_memory_not_equal(out, nothing, sizeof out);
 }
 
-#define S8_SCALE  ", not 2^-10 to 2^20"
-#define POSITIVE  ", not finite and positive"
-#define OF_256QAM ": u8 soft bits are those of 256QAM alone"
-
 typedef struct row {
     const char *message;
     softqam_output_format format;
@@ -109,7 +105,7 @@ static void check_refused(softqam_output_format format, const softqam_segment *b
     uint8_t before[MEMORY_NBYTES];
     softqam_demodulator_config config = api_config(format);
     config.noise = bad->noise_stride == 1 ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL;
-    scoped_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = harness_create_by(&config);
     fill_memory(before);
     api_check_refusal(softqam_demodulate_segments(demodulator, bad, 1), message, "segment", k);
     for (int first = 0; first < 2; first++) {
@@ -132,7 +128,7 @@ static void check_accepted(softqam_output_format format, const softqam_segment *
     const softqam_codeword *codeword = &good->codeword;
     uint8_t before[MEMORY_NBYTES], *to = good->out ? good->out : codeword->buffers;
     softqam_demodulator_config config = api_config(format);
-    scoped_demodulator *demodulator = api_create(&config);
+    scoped_demodulator *demodulator = harness_create_by(&config);
     fill_memory(before);
     harness_demodulate_segments(demodulator, good, 1);
     if (to && good->n_symbols > 0) {
@@ -508,11 +504,11 @@ HARNESS_TEST(test_device_segments)
         const softqam_segment *bad = &device_rows[k].segment;
         const char *message = device_rows[k].message;
         softqam_demodulator_config config = api_config(device_rows[k].format);
-        scoped_demodulator *demodulator = api_create(&config);
+        scoped_demodulator *demodulator = harness_create_by(&config);
         check_refused_on_device(demodulator, bad, false, message, k);
         config.input_format = (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS);
         const size_t nbytes = softqam_input_symbol_nbytes(config.input_format);
-        scoped_demodulator *other = api_create(&config);
+        scoped_demodulator *other = harness_create_by(&config);
         const softqam_segment half = harness_segment(IN + nbytes / 2, FLOATS(NOISE), 0, 4, OUT);
         check_refused_on_device(other, &half, true, "device memory of symbols must be aligned to ..", k);
     }
@@ -545,9 +541,9 @@ HARNESS_TEST(test_device_lists)
     const softqam_status invalid = SOFTQAM_ERROR_INVALID_ARGUMENT;
     softqam_segment *list = (softqam_segment *)(void *)IN, *odd = (softqam_segment *)(void *)(IN + 4);
     softqam_demodulator_config config = api_config(SOFTQAM_OUTPUT_S8);
-    scoped_demodulator *cuda = api_create(&config);
+    scoped_demodulator *cuda = harness_create_by(&config);
     config.context = NULL;
-    scoped_demodulator *cpu = api_create(&config);
+    scoped_demodulator *cpu = harness_create_by(&config);
     if (harness_backend() != SOFTQAM_BACKEND_CUDA)
         skip();
     check_lists(NULL, list, NOISE, 0, invalid);

@@ -24,12 +24,8 @@ typedef struct settings {
     {                                                                                                                  \
         message, { .output_format = SOFTQAM_OUTPUT_##format, __VA_ARGS__ }                                             \
     }
-#define S8_SCALE   ", not 2^-10 to 2^20"
 #define ONLY_SCALE ", not 1, the only scale of this output format"
 #define NO_LIMIT   ", not 0, as this output format has none"
-#define POSITIVE   ", not finite and positive"
-#define OF_256QAM  ": u8 soft bits are those of 256QAM alone"
-
 /* clang-format off */
 static const settings demodulator_rows[] = {
     CONFIG(S8, "config.modulation is 8, not 1 to 7", .modulation = (softqam_modulation)8),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every variant's loops that add LLRs give the portable loops' bytes: s8 for all pairs of values, s16 and f16 for all
- * values and some LLRs, f32 for random bits. A modulation for which a variant has no loops gets the portable ones, and
- * no other modulation's loops change. */
-#include <math.h>
+ * values and some LLRs, f32 for random bits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,58 +59,4 @@ HARNESS_TEST(test_sums)
     for (size_t k = 0; k < softqam_n_cpu_variants; k++)
         if (softqam_cpu_variants[k]->add && softqam_cpu_variants[k]->runs_here())
             check_variant(softqam_cpu_variants[k], &random);
-}
-
-enum { MISSING = 3, N_SYMBOLS = 64 };
-
-/* Demodulates 64QAM to binary16, LLRs that are subnormal there and an erasure, and counts. */
-static void demodulate(const softqam_cpu_variant *variant, const softqam_params *params, uint16_t *out,
-                       softqam_statistics *statistics)
-{
-    static const float noise_var = 1;
-    float symbols[2 * N_SYMBOLS];
-    softqam_cpu_loops loops;
-    softqam_segment segment = {.n_symbols = N_SYMBOLS,
-                               .out = out,
-                               .modulation = SOFTQAM_MODULATION_64QAM,
-                               .layers = {{.symbols = symbols, .noise_var = &noise_var}},
-                               .statistics = statistics};
-    softqam_segment_list list = softqam_segment_list_of(params, &segment, 1);
-    const softqam_cpu cpu = {.variant = variant, .n_threads = 1};
-    for (int k = 0; k < 2 * N_SYMBOLS; k++)
-        symbols[k] = k == 0 ? NAN : 1e-7F * (float)k;
-    softqam_cpu_loops_choose(&loops, variant, params);
-    assert_int_equal(softqam_segment_list_check(&list), SOFTQAM_OK);
-    softqam_cpu_demodulate(&cpu, &loops, &list);
-}
-
-HARNESS_TEST(test_missing_loops)
-{
-    softqam_demodulator_config config, resolved;
-    softqam_params params;
-    uint16_t expected[N_SYMBOLS * 6], got[N_SYMBOLS * 6];
-    softqam_demodulator_config_init(&config);
-    config.output_format = SOFTQAM_OUTPUT_F16;
-    assert_int_equal(softqam_demodulator_config_resolve(&resolved, &config), SOFTQAM_OK);
-    softqam_params_make(&params, &resolved);
-    for (size_t k = 0; k < softqam_n_cpu_variants; k++) {
-        softqam_cpu_variant variant = *softqam_cpu_variants[k];
-        softqam_cpu_loops loops, own, portable;
-        softqam_statistics counts = {0}, expected_counts = {0};
-        if (!variant.runs_here())
-            continue;
-        variant.llrs[MISSING] = NULL;
-        softqam_cpu_loops_choose(&loops, &variant, &params);
-        softqam_cpu_loops_choose(&own, softqam_cpu_variants[k], &params);
-        softqam_cpu_loops_choose(&portable, &softqam_cpu_portable, &params);
-        for (int m = 0; m <= MAX_AXIS_BITS; m++)
-            assert_ptr_equal(loops.by_layout[m], (m == MISSING ? &portable : &own)->by_layout[m]);
-        for (int counted = 0; counted < 2; counted++) {
-            demodulate(&softqam_cpu_portable, &params, expected, counted ? &expected_counts : NULL);
-            demodulate(&variant, &params, got, counted ? &counts : NULL);
-            assert_memory_equal(got, expected, sizeof expected);
-        }
-        assert_memory_equal(&counts, &expected_counts, sizeof counts);
-        assert_int_equal(counts.n_erased, 1);
-    }
 }

@@ -165,10 +165,8 @@ WRAP_FAILING(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), 
 WRAP_FAILING(ssize_t, getxattr, (const char *path, const char *name, void *to, size_t nbytes), (path, name, to, nbytes),
              -1, ERANGE)
 WRAP_FAILING(int, fremovexattr, (int fd, const char *name), (fd, name), -1, ENOTSUP)
-WRAP_FAILING(int, link, (const char *from, const char *to), (from, to), -1, EMLINK)
 WRAP_FAILING(ssize_t, readlink, (const char *path, char *to, size_t nbytes), (path, to, nbytes), -1, EIO)
 WRAP_FAILING(char *, realpath, (const char *path, char *to), (path, to), NULL, EACCES)
-WRAP_FAILING(int, rename, (const char *from, const char *to), (from, to), -1, EXDEV)
 WRAP_FAILING(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags),
              (from_at, from, to_at, to, flags), -1, EINVAL)
 WRAP_FAILING(int, fsync, (int fd), (fd), -1, EIO)

@@ -296,14 +296,20 @@ softqam_context *harness_create_context(const harness_setup *setup)
     return context;
 }
 
+softqam_demodulator *harness_create_by(const softqam_demodulator_config *config)
+{
+    softqam_demodulator *demodulator;
+    assert_ok(softqam_demodulator_create(&demodulator, config), "softqam_demodulator_create");
+    assert_non_null(demodulator);
+    return demodulator;
+}
+
 softqam_demodulator *harness_create(const harness_setup *setup)
 {
     softqam_demodulator_config config = setup->demodulator;
     softqam_context *context = config.context ? NULL : harness_create_context(setup);
-    softqam_demodulator *demodulator;
     config.context = context ? context : config.context;
-    assert_ok(softqam_demodulator_create(&demodulator, &config), "softqam_demodulator_create");
-    assert_non_null(demodulator);
+    softqam_demodulator *demodulator = harness_create_by(&config);
     softqam_context_destroy(context); /* the demodulator holds on to it */
     return demodulator;
 }

@@ -194,6 +194,8 @@ harness_setup harness_format_setup(softqam_output_format format, softqam_noise n
 softqam_context *harness_create_context(const harness_setup *setup);
 /* A demodulator, on a context of its own that ends with it unless the setup has one. */
 softqam_demodulator *harness_create(const harness_setup *setup);
+/* A demodulator by its configuration alone, NULL for the default one. */
+softqam_demodulator *harness_create_by(const softqam_demodulator_config *config);
 void harness_demodulate(const softqam_demodulator *demodulator, const void *symbols, const float *noise_var,
                         size_t n_symbols, void *out);
 void harness_demodulate_segments(const softqam_demodulator *demodulator, const softqam_segment *segments,

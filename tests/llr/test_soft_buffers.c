@@ -4,7 +4,8 @@
  * code blocks and soft buffers, in any combination; codewords cut between any resource elements, with UCI between them,
  * several in one call, dropped and repeated code blocks, retransmissions, statistics. Every backend and variant must
  * equal reference/rate_recovery.h applied to the portable loop's LLRs, which test_llrs.c proves, and those of pairs of
- * layers reference/joint_max_log.h; test_reference_buffers.c and test_reference_llrs.c prove these references. */
+ * layers reference/joint_max_log.h. NumPy proves that the library is right, and so the references: buffers in
+ * ../python/test_soft_buffers.py, pairs by brute force in ../python/test_joint.py. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

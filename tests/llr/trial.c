@@ -32,9 +32,6 @@ struct trial {
     softqam_statistics *statistics; /* shared by all segments that count */
 };
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 /* Choosing. */
 
 trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
@@ -58,9 +55,9 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
     self->config.sign = (softqam_sign)harness_random_below(random, 2);
     self->config.noise = (softqam_noise)harness_random_below(random, 2);
     self->config.noise_form = (softqam_noise_form)harness_random_below(random, 3);
-    self->config.llr_limit = TRIAL_ANY_OF(random, limits[format]);
+    self->config.llr_limit = ANY_OF(random, limits[format]);
     if (format != SOFTQAM_OUTPUT_U8 && harness_random_below(random, 3) == 0)
-        self->config.noise_floor = TRIAL_ANY_OF(random, floors);
+        self->config.noise_floor = ANY_OF(random, floors);
     self->config.input_scale = harness_random_below(random, 5) ? 0 : trial_choose_input_scale(random);
     self->config.llr_scale = harness_random_below(random, 2) ? 0 : trial_choose_llr_scale(random, format);
     return self;
@@ -87,7 +84,7 @@ static float choose_filler_value(harness_random *random, softqam_output_format f
         return (float)(int)harness_random_below(random, 256) - 128;
     if (format == SOFTQAM_OUTPUT_S16)
         return (float)(int)harness_random_below(random, 65536) - 32768;
-    return format == SOFTQAM_OUTPUT_F16 ? TRIAL_ANY_OF(random, halves) : TRIAL_ANY_OF(random, floats);
+    return format == SOFTQAM_OUTPUT_F16 ? ANY_OF(random, halves) : ANY_OF(random, floats);
 }
 
 /* Chooses what all transmissions have in common: symbol order and planes are one code block without a buffer. Buffers
@@ -101,18 +98,17 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
         buffers->n_code_blocks = 1;
     } else if (harness_random_below(random, 6)) {
         const size_t sizes[] = {8, 400, choice->max_n_cb, choice->max_n_cb};
-        buffers->n_cb =
-            1 + (uint32_t)harness_random_below(random, smaller(TRIAL_ANY_OF(random, sizes), choice->max_n_cb));
+        buffers->n_cb = 1 + (uint32_t)harness_random_below(random, smaller(ANY_OF(random, sizes), choice->max_n_cb));
         const size_t most = smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / buffers->n_cb);
         buffers->n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
         if (harness_random_below(random, 4))
             buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb);
         const uint32_t last = buffers->n_cb - buffers->n_fillers;
         const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
-        buffers->first_filler = buffers->n_fillers ? TRIAL_ANY_OF(random, firsts) : 0;
+        buffers->first_filler = buffers->n_fillers ? ANY_OF(random, firsts) : 0;
         const uint32_t fills[] = {0, 0, 1 + (uint32_t)harness_random_below(random, buffers->n_cb),
                                   buffers->n_cb + (uint32_t)harness_random_below(random, 300)};
-        buffers->n_fill = TRIAL_ANY_OF(random, fills);
+        buffers->n_fill = ANY_OF(random, fills);
         buffers->deinterleave = 1;
         self->n_sent = 1 + harness_random_below(random, TRIAL_MAX_SENT);
     } else {
@@ -132,7 +128,7 @@ static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffer
     const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
     const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
     const uint32_t all[] = {0, any, any, n_cb - 1, filler % n_cb, after % n_cb};
-    return TRIAL_ANY_OF(random, all);
+    return ANY_OF(random, all);
 }
 
 /* Chooses a code block's bits, roughly: any part of the buffer, just all of it, some times that, or very often that. */
@@ -238,9 +234,9 @@ static void write_special(harness_random *random, const soft_values *values, uin
     const double limit = values->limit, beyond = values->format == SOFT_F32 ? INFINITY : -limit - 1;
     const double numbers[] = {limit, -limit, 0, -0.0, beyond, limit - 1};
     if (values->format == SOFT_F16 && harness_random_below(random, 2))
-        memcpy(value, &TRIAL_ANY_OF(random, halves), sizeof halves[0]);
+        memcpy(value, &ANY_OF(random, halves), sizeof halves[0]);
     else
-        soft_values_write(values->format, TRIAL_ANY_OF(random, numbers), value);
+        soft_values_write(values->format, ANY_OF(random, numbers), value);
 }
 
 /* Fills the memory as it is before a call: soft buffers hold LLRs mostly, and any bits; no other value is right yet. */
@@ -283,7 +279,7 @@ static void choose_placement(harness_random *random, const trial *in, target *se
     const size_t C = self->buffers.n_code_blocks;
     size_t longest = 0, end = self->begin;
     for (size_t r = 0; r < C; r++)
-        longest = room_of(self, r) > longest ? room_of(self, r) : longest;
+        longest = larger(room_of(self, r), longest);
     if (self->choice.layout == TRIAL_BLOCKS)
         self->placement = (placement)harness_random_below(random, N_PLACEMENTS);
     if (self->buffers.n_fill > self->buffers.n_cb &&

@@ -7,6 +7,11 @@
 
 #include "llr_fixture.h"
 
+#define ANY_OF(random, array) ((array)[harness_random_below(random, HARNESS_COUNT(array))])
+
+static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static inline size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
 /* Symbols with a noise value and a gain each. */
 typedef struct llr_input {
     size_t n;
@@ -73,8 +78,7 @@ void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_sy
 /* Inside: one codeword, the settings of its segment, and its inputs. A new field of a segment is given its values in
  * trial_codeword.c. */
 
-#define TRIAL_ANY_OF(random, array) ((array)[harness_random_below(random, HARNESS_COUNT(array))])
-#define TRIAL_NOWHERE               SIZE_MAX
+#define TRIAL_NOWHERE SIZE_MAX
 
 /* A codeword that is sent once. */
 typedef struct trial_codeword {

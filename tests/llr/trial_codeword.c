@@ -8,15 +8,13 @@
 #include "half.h"
 #include "trial.h"
 
-static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
 /* Settings. */
 
 float trial_choose_input_scale(harness_random *random)
 {
     static const float scales[] = {1,      0.7F,    1.3F / 32768, 0.3F,    0.00239617F, 1e-42F,  FLT_MIN,
                                    1e-30F, 0x1p62F, 0x1.8p62F,    0x1p63F, 0x1p64F,     0x1p66F, 1e36F};
-    return TRIAL_ANY_OF(random, scales);
+    return ANY_OF(random, scales);
 }
 
 float trial_choose_llr_scale(harness_random *random, softqam_output_format format)

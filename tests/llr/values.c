@@ -16,8 +16,6 @@ enum { BATCH = 1024, VECTOR = 16 };
 
 static const float usual_limit = 1.4F;
 
-#define ANY_OF(random, array) ((array)[harness_random_below(random, HARNESS_COUNT(array))])
-
 static bool one_in(harness_random *random, size_t n) { return harness_random_below(random, n) == 0; }
 
 static float any_sign(harness_random *random, double magnitude)

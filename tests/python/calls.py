@@ -40,8 +40,8 @@ class Call:
         kept = tuple(slice(None if rng.random() < 0.7 else 1) for _ in self.shape)
         return np.ascontiguousarray(values.reshape(self.shape)[kept])
 
-    def __call__(self, symbols, noise, gain):
-        return softqam.demodulate(symbols, self.modulation, noise, gain=gain, layers=self.layers, output=self.output, **self.options)
+    def __call__(self, symbols, noise, gain, **more):
+        return softqam.demodulate(symbols, self.modulation, noise, gain=gain, layers=self.layers, output=self.output, **self.options, **more)
 
     def expected(self):
         """Codeword by codeword, in the codeword's order unless soft buffers need the layers."""

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Symbols and noise of all kinds, a comparison of bytes, and what refuses to be looked at."""
+"""Symbols and noise of all kinds, points, a comparison of bytes, and what refuses to be looked at."""
 import numpy as np
+
+import softqam
 
 MODULATIONS = {"bpsk": 1, "pi2-bpsk": 1, "qpsk": 2, "16qam": 4, "64qam": 6, "256qam": 8, "1024qam": 10}
 # The outputs' types.
@@ -17,6 +19,12 @@ class Refused(Exception):
 
 def refuse(*arguments, **options):
     raise Refused
+
+
+def points(modulation):
+    """The bits of each point, [point, bit], and the points."""
+    bits = np.arange(2 ** MODULATIONS[modulation])[:, None] >> np.arange(MODULATIONS[modulation]) & 1
+    return bits, softqam.modulate(bits, modulation)[:, 0].astype(complex)
 
 
 def make_symbols(rng, n, dtype="complex64"):

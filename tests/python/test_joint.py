@@ -1,19 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""demodulate_joint(): by brute force over all pairs of points, in any layout, for both layers or one, with codewords; what it refuses.
-test_sionna_pusch.py compares it with Sionna's detector."""
+"""demodulate_joint(): by brute force over all pairs of points, in any layout, for both layers or one, with codewords.
+test_sionna_pusch.py compares it with Sionna's detector, test_wrong_calls.py has what it refuses."""
 import numpy as np
 import pytest
-from symbols import LLRS, MODULATIONS, assert_bytes
+from symbols import LLRS, assert_bytes, points
 
 import softqam
 
 NOISE_VAR = 0.05
-
-
-def points(modulation):
-    """The bits of each point, [point, bit], and the points."""
-    bits = np.arange(2 ** MODULATIONS[modulation])[:, None] >> np.arange(MODULATIONS[modulation]) & 1
-    return bits, softqam.modulate(bits, modulation)[:, 0].astype(complex)
 
 
 def brute_force(z, gram, noise_var, modulations):
@@ -47,6 +41,8 @@ def test_values(received, modulations):
         assert_bytes(both, np.stack([layer.reshape(60, -1) for layer in each], 1).reshape(-1))
         np.testing.assert_array_equal(softqam.demodulate_joint(*received, NOISE_VAR, modulations[0], output="f32", sign=1), -both)
         assert_bytes(softqam.demodulate_joint(*received, 1 / NOISE_VAR, modulations[0], output="f32", noise_form="inverse"), both)
+        for unit in 2.0 ** np.arange(-40, 41):  # of all values alike
+            assert_bytes(softqam.demodulate_joint(*(array * np.float32(unit) for array in received), NOISE_VAR * unit, modulations[0], output="f32"), both)
 
 
 def test_layouts(rng, received):
@@ -102,26 +98,3 @@ def test_statistics(received, layer, n):
     softqam.demodulate_joint(*received, NOISE_VAR, "16qam", layer=layer, output="f32", statistics=statistics)
     assert (statistics.n_symbols, statistics.n_erased, statistics.n_sampled) == (n, n // 4, 64 - 15 * n // 60 if layer is None else 45)
     assert 0.4 < statistics.mutual_information(4) < 0.75
-
-
-@pytest.mark.parametrize("wrong, error, words", [
-    ({"z": np.zeros((4, 3), np.complex64)}, ValueError, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
-    ({"z": np.zeros(2, np.complex64)}, ValueError, "z is complex64"), ({"z": "z"}, TypeError, "z is <U1"),
-    ({"z": np.zeros((4, 2, 2), np.int16)}, TypeError, "z is int16 .*complex"),
-    ({"gram": np.zeros((3, 2, 2), np.complex64)}, ValueError, r"gram is complex64 of shape \(3, 2, 2\).*\[..., n, 2, 2\]"),
-    ({"gram": np.zeros((4, 2, 2), np.float32)}, TypeError, "gram is float32.*complex64"),
-    ({"noise_var": None}, TypeError, "noise_var is missing"), ({"noise_var": 0}, ValueError, "noise_var is 0.*positive"),
-    ({"noise_var": np.ones(3)}, ValueError, "noise_var is .*broadcast"),
-    ({"modulation": ["qpsk"]}, TypeError, r"^modulation is \['qpsk'\]"), ({"noise_floor": [1]}, TypeError, r"^noise_floor is \[1\]"),
-    ({"modulation": "bpsk"}, ValueError, "modulation is bpsk"), ({"output": "hard"}, ValueError, "output is"),
-    ({"layer": 2}, ValueError, "layer is 2"), ({"partner_modulation": "qpsk"}, ValueError, "partner_modulation is qpsk: .*wanted layer"),
-    ({"layer": 0, "partner_modulation": "8psk"}, ValueError, "partner_modulation is '8psk'"),
-    ({"planes": 3}, ValueError, "planes is no multiple"), ({"first_symbol": 1}, ValueError, "first_symbol is no multiple"),
-    ({"codeword": softqam.Codeword(32, "256qam", 1, 1, 60)}, ValueError, "layers is 2, the codeword's are 1"),
-    ({"codeword": softqam.Codeword(32, "256qam", 2, 1, 60), "layer": 0}, ValueError, "layers is 1, the codeword's are 2"),
-    ({"out": np.zeros(63, np.int8)}, ValueError, r"out is int8 .*\(64,\)"), ({"stream": 1}, ValueError, "stream is given"),
-])  # fmt: skip
-def test_wrong_calls(wrong, error, words):
-    arguments = {"z": np.ones((4, 2), np.complex64), "gram": np.ones((4, 2, 2), np.complex64), "noise_var": 0.1, **wrong}
-    with pytest.raises(error, match=f"{words}"):
-        softqam.demodulate_joint(**arguments)

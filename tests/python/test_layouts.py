@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arrays of any layout: the bytes of contiguous ones, codeword by codeword. Signals end a large call."""
+"""Arrays of any layout, soft buffers too: the bytes of contiguous ones, codeword by codeword. Signals end a large call."""
 import os
 import signal
 
@@ -22,6 +22,13 @@ def test_random_calls(seed):
         for _ in range(3):
             arrays = [None if array is None else disguise(rng, arrange(rng, array)) for array in (call.symbols, call.noise, call.gain)]
             assert_bytes(call(*arrays), expected)
+        if "codeword" in call.options:  # in the caller's soft buffers, some of a larger array's
+            room = np.full((*(2 * n for n in call.batch), expected.shape[-2] + 2, 120), 55, expected.dtype)
+            buffers = room[(*(slice(None, None, 2) for _ in call.batch), slice(1, -1), slice(10, 110))]
+            buffers[...] = 0  # what a part leaves to others
+            assert call(*arrays, soft_buffers=buffers) is buffers
+            assert_bytes(buffers, expected)
+            assert np.count_nonzero(room == 55) >= room.size - buffers.size
 
 
 def test_many_rows(rng):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from symbols import MODULATIONS
+from symbols import MODULATIONS, points
 
 import softqam
 
@@ -35,15 +35,10 @@ def facts(figure, line=-1):
     return figure.get_suptitle().splitlines()[line].split(" \u00b7 ")
 
 
-def points(modulation):
-    n_bits = MODULATIONS[modulation]
-    return softqam.modulate(np.arange(2**n_bits)[:, None] >> np.arange(n_bits) & 1, modulation)[:, 0].astype(complex)
-
-
 def sent(rng, modulation, n, snr_db):
     """Symbols with noise, complex64, and the variance of that."""
     noise_var = 10 ** (-snr_db / 10)
-    symbols = rng.choice(points(modulation), n) * (1j ** (np.arange(n) % 2) if modulation == "pi2-bpsk" else 1)
+    symbols = rng.choice(points(modulation)[1], n) * (1j ** (np.arange(n) % 2) if modulation == "pi2-bpsk" else 1)
     return (symbols + rng.normal(0, np.sqrt(noise_var / 2), (n, 2)) @ [1, 1j]).astype(np.complex64), noise_var
 
 
@@ -72,7 +67,7 @@ def test_figure(rng, modulation):
     assert len(dots[0]) == 2000
     many = plot.figure(np.tile(symbols, 5), None, modulation).axes[0]
     assert many.collections[0].get_array().sum() == 10_000
-    expected = points(modulation)
+    expected = points(modulation)[1]
     expected = np.concatenate([expected, 1j * expected]) if modulation == "pi2-bpsk" else expected
     assert np.allclose(np.sort_complex(np.round([1, 1j] @ np.array(ideal) / np.sqrt(plot._energy(modulation)), 5)),
                        np.sort_complex(np.round(expected, 5)))  # fmt: skip

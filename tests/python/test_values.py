@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Settings and options reach the library, as relations between calls show: tests/llr proves the values, test_demod.py compares every
-format with softqam-demod's."""
+"""LLRs are max-log of all points; settings and options reach the library, as relations between calls show. tests/llr proves all
+values, test_demod.py compares every format with softqam-demod's."""
 import copy
 import pickle
 
 import numpy as np
 import pytest
-from symbols import LLRS, MODULATIONS, OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols
+from symbols import LLRS, MODULATIONS, OUTPUTS, assert_bytes, make_gain, make_noise, make_symbols, points
 
 import softqam
 
@@ -16,6 +16,17 @@ each_modulation = pytest.mark.parametrize("modulation", MODULATIONS)
 def finite(rng, n):
     """Symbols and noise variances without special values: powers of two, whose products are exact."""
     return make_symbols(rng, n + 20)[20:], np.float32(2.0) ** rng.integers(-6, 0, n)
+
+
+@each_modulation
+def test_definition(rng, modulation):
+    """The nearest point with bit 1 and the nearest one with bit 0, among all points."""
+    symbols, (bits, of_bits) = finite(rng, 3000)[0], points(modulation)
+    turned = symbols * (-1j) ** (np.arange(3000) % 2) if modulation == "pi2-bpsk" else symbols
+    distance = abs(turned.astype(complex)[:, None] - of_bits) ** 2
+    expected = np.stack([distance[:, of_bit == 1].min(1) - distance[:, of_bit == 0].min(1) for of_bit in bits.T], 1) / 0.1
+    got = softqam.demodulate(symbols, modulation, 0.1, output="f32").reshape(expected.shape)
+    np.testing.assert_allclose(got, expected, rtol=0, atol=2e-6 * np.abs(expected).max())
 
 
 @each_modulation
@@ -31,8 +42,13 @@ def test_settings(rng, modulation, output):
     np.testing.assert_array_equal(call(sign=1), -expected)
     assert_bytes(call(noise_var=1 / noise, noise_form="inverse"), expected)
     assert_bytes(call(symbols / 8, input_scale=8), expected)
-    assert_bytes(call(symbols * 4, noise * 16, gain=4), expected)
+    for unit in (4, 2.0**-60, 2.0**58):
+        assert_bytes(call(symbols * np.float32(unit), noise * np.float32(unit**2), gain=unit), expected)
     assert_bytes(call(symbols * noise, noise**3, gain=noise), expected)
+    if output == "f32":  # LLRs reach some 2,000, as symbols and N0 are rounded
+        gain, noise_var = (2 ** rng.uniform(-10, 10, 500)).astype(np.float32), np.float32(0.01)
+        for n0, form in ((noise_var * gain**2, "n0"), (1 / (noise_var * gain**2), "inverse")):
+            np.testing.assert_allclose(call(symbols * gain, n0, gain=gain, noise_form=form), call(noise_var=0.01), rtol=0, atol=1e-3)
     if output in ("s8", "s16"):
         assert_bytes(call(llr_limit=31), np.clip(expected, -31, 31))
         limit = np.iinfo(expected.dtype).max
@@ -83,13 +99,20 @@ def test_statistics(rng, output):
             softqam.demodulate(symbols, "256qam", noise, output=output, statistics=wrong)
 
 
-@pytest.mark.parametrize("form, better", [("n0", [0, -1, -np.inf, 1e-9, -0.0]), ("inverse", [np.inf, 1e9])])
-def test_noise_floor(rng, form, better):
-    """The N0 that a single-precision equaliser writes for its best elements counts as the floor, in arrays and as one value."""
-    symbols, options = finite(rng, 100)[0], {"output": "f32", "noise_form": form}
-    expected = softqam.demodulate(symbols, "16qam", 2.0 ** (-7 if form == "n0" else 7), **options)
-    for noise in (*better, np.resize(better, 100)):
-        assert_bytes(softqam.demodulate(symbols, "16qam", noise, noise_floor=2.0**-7, **options), expected)
+@pytest.mark.parametrize("form, better, erasures", [("n0", [0, -1, -np.inf, 1e-9, -0.0], [np.nan, -np.nan, np.inf]),
+                                                    ("inverse", [np.inf, 3e38, 1e9, 2.0**7 + 1], [np.nan, -np.nan, -np.inf, -1, 0])])  # fmt: skip
+def test_noise_floor(rng, form, better, erasures):
+    """The N0 that a single-precision equaliser writes for its best elements counts as the floor, in arrays and as one value. What is no
+    noise value stays an erasure."""
+    symbols = finite(rng, 100)[0]
+    floor, above = (2.0**-7, 2.0**-6) if form == "n0" else (2.0**7, 2.0**6)
+    for gain in (None, 2.0):
+        options = {"output": "f32", "noise_form": form, "gain": gain}
+        expected = softqam.demodulate(symbols, "16qam", floor, **options)
+        for noise in (*better, np.resize(better, 100)):
+            assert_bytes(softqam.demodulate(symbols, "16qam", noise, noise_floor=2.0**-7, **options), expected)
+        assert_bytes(softqam.demodulate(symbols, "16qam", above, noise_floor=2.0**-7, **options), softqam.demodulate(symbols, "16qam", above, **options))
+        assert not softqam.demodulate(symbols, "16qam", np.resize(erasures, 100), noise_floor=2.0**-7, **options).any()
     for wrong in ({"noise_var": np.nan}, {"noise_var": np.inf if form == "n0" else 0}, {"noise_var": 0.1, "gain": 0}):
         with pytest.raises(ValueError, match="one value for all symbols"):
             softqam.demodulate(symbols, "16qam", noise_form=form, noise_floor=0.1, **wrong)
@@ -179,5 +202,6 @@ def test_gold_sequence():
         assert bits.dtype == np.uint8 and np.array_equal(bits, whole[first : first + n])
         packed = softqam.gold_sequence(0x12345, np.int64(n), first=first, packed=True)
         assert np.array_equal(packed, np.packbits(bits, bitorder="little")) and packed.flags.writeable
-    with pytest.raises(ValueError, match=f"^first is {2**64 - 5}, from which on there are no 10 bits$"):
-        softqam.gold_sequence(1, 10, first=2**64 - 5)
+    assert len(softqam.gold_sequence(1, 10, first=2**64 - 10)) == 10
+    with pytest.raises(ValueError, match=f"^first is {2**64 - 9}, from which on there are no 10 bits$"):
+        softqam.gold_sequence(1, 10, first=2**64 - 9)

@@ -118,6 +118,7 @@ GRANT = {"n_bits": 800, "tb_size": 500, "modulation": "16qam", "base_graph": 1}
 NAMES = ["", "512qam", "256qam ", "QAM256", "s32", "N0 ", "gpu", 6, b"256qam", ["256qam"], {}, float("nan"), np.int8]
 NO_REALS = ["6", [6], 1j, True, np.True_, np.array([6.0]), float("nan"), float("inf"), 10**400]
 MASKED = np.ma.ones(4, np.complex64)
+JOINT = {"z": np.ones((4, 2), np.complex64), "gram": np.ones((4, 2, 2), np.complex64), "noise_var": 0.1}
 # Each function with arguments that would do, and wrong values of others. A pair is the range of an integer.
 FUNCTIONS = [
     (softqam.Demodulator, {}, {
@@ -153,11 +154,11 @@ FUNCTIONS = [
         "codeword": [None, 80, GRANT], "soft_buffers": [[], np.zeros((2, 30)), np.zeros((2, 29), np.int8), np.zeros(60, np.int8)],
         "combine": [1, None, "no"], "llr_limit": (1, 127),
     }),
-    (softqam.demodulate_joint, {"z": np.ones((4, 2), np.complex64), "gram": np.ones((4, 2, 2), np.complex64), "noise_var": 0.1}, {
-        "z": [None, "z", np.ones(4, np.complex64), np.ones((4, 2)), np.ones((4, 3), np.complex64), MASKED],
+    (softqam.demodulate_joint, JOINT, {
+        "z": [None, "z", np.ones(2, np.complex64), np.ones((4, 2)), np.ones((4, 2, 2), np.int16), np.ones((4, 3), np.complex64), MASKED],
         "gram": [None, "G", np.eye(2), np.eye(2, dtype=np.float32), np.ones((4, 2), np.complex64), np.ones((3, 2, 2), np.complex64), np.ones((4, 2, 2, 2), np.float32), MASKED],
         "modulation": [*NAMES, "bpsk"], "layer": (0, 1), "partner_modulation": [*NAMES, "bpsk", "qpsk"], "output": [*NAMES, "u8", "hard"],
-        "noise_var": [None, -1, 0, np.ones(3), 1j, MASKED.real],
+        "noise_var": [None, -1, 0, np.ones(3), 1j, MASKED.real], "noise_floor": [[1], -1],
     }),
     (softqam.Statistics().mutual_information, {}, {"bits_per_symbol": (1, 10)}),
 ]  # fmt: skip
@@ -184,7 +185,14 @@ def test_other_functions(function, right, wrong):
     (softqam.Codeword, FIELDS, {"first_filler": 31}, "0 fillers from 31 on are not all within n_cb"),
     (softqam.Codeword(**FIELDS).block, {}, {"r": 2}, "r is 2"),
     (softqam.rate_recover, {"llrs": np.zeros(80, np.int8), "codeword": softqam.Codeword(**FIELDS)}, {"combine": True}, "soft_buffers is missing: combine"),
-    (softqam.demodulate_joint, {"z": np.ones((4, 2), complex), "noise_var": 1}, {"gram": np.eye(2)}, r"gram is float64 of shape \(2, 2\): it takes complex64 or complex128"),
+    (softqam.demodulate_joint, JOINT, {"gram": np.eye(2)}, r"gram is float64 of shape \(2, 2\): it takes complex64 or complex128"),
+    (softqam.demodulate_joint, JOINT, {"z": np.ones((4, 3), complex)}, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
+    (softqam.demodulate_joint, JOINT, {"gram": np.ones((3, 2, 2), complex)}, r"gram is complex64 of shape \(3, 2, 2\).*\[..., n, 2, 2\]"),
+    (softqam.demodulate_joint, JOINT, {"partner_modulation": "qpsk"}, "partner_modulation is qpsk: .*wanted layer"),
+    (softqam.demodulate_joint, JOINT, {"planes": 3}, ".*planes is no multiple"), (softqam.demodulate_joint, JOINT, {"first_symbol": 1}, ".*first_symbol is no multiple"),
+    *((softqam.demodulate_joint, JOINT, {"codeword": softqam.Codeword(32, "256qam", n, 1, 60), "layer": layer}, f"layers is {3 - n}, the codeword's are {n}")
+      for n, layer in ((1, None), (2, 0))),
+    (softqam.demodulate_joint, JOINT, {"out": np.zeros(63, np.int8)}, r"out is int8 .*\(64,\)"), (softqam.demodulate_joint, JOINT, {"stream": 1}, "stream is given"),
 ])  # fmt: skip
 def test_wrong_codewords(function, right, wrong, words):
     with pytest.raises(ERRORS, match=rf"\A{words}.{{,200}}\Z"):

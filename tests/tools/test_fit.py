@@ -14,6 +14,7 @@ import zlib
 
 from tools_harness import MODULATIONS, QUICK, ToolTest, main, pack, thorough, unpack
 
+OTHERS = ("x.cs16", "x.cs8", "x.cf16")
 SNR_DB = {1: 7, 2: 10, 4: 17, 6: 22, 8: 26, 10: 34}  # by bits of a symbol
 
 
@@ -25,10 +26,10 @@ def swapped(typecode, data):
 
 
 class FitTest(ToolTest):
-    def symbols(self, modulation, n=6000, snr_db=None, *arguments):
-        """Complex numbers; and x.cf32, x.cs16, x.cs8 with them."""
+    def symbols(self, modulation, n=6000, snr_db=None, *arguments, others=()):
+        """Complex numbers; and x.cf32 with them, and others."""
         snr_db = snr_db if snr_db is not None else SNR_DB[MODULATIONS[modulation][0]]
-        for name in ("x.cs16", "x.cs8", "x.cf16", "x.cf32"):
+        for name in (*others, "x.cf32"):
             self.make(name, "-m", modulation, "--symbols", str(n), "--snr-db", str(snr_db), *arguments)
         parts = unpack("f", self.read("x.cf32"))
         return [complex(*pair) for pair in zip(parts[::2], parts[1::2])]
@@ -53,7 +54,7 @@ class Causes(FitTest):
     def test_modulations(self):
         """Any for any other; auto finds it."""
         for modulation in list(MODULATIONS)[:: 3 if QUICK else 1]:
-            self.symbols(modulation)
+            self.symbols(modulation, others=OTHERS[:2])
             for other in MODULATIONS:
                 options = ["-o", "hard", "-m", other, "x.cf32"]
                 if other == modulation:
@@ -82,7 +83,7 @@ class Causes(FitTest):
     def test_bytes(self):
         """Another format, byte order or first byte."""
         for modulation in ("qpsk", "64qam") if QUICK else ("bpsk", "qpsk", "16qam", "64qam", "256qam", "1024qam"):
-            self.symbols(modulation)
+            self.symbols(modulation, others=OTHERS)
             self.write("x.cs16be", swapped("h", self.read("x.cs16")))
             self.write("x.cf32be", swapped("f", self.read("x.cf32")))
             self.write("x.cf64", pack("d", unpack("f", self.read("x.cf32"))))
@@ -168,7 +169,7 @@ class Causes(FitTest):
         y = self.symbols("qpsk", 8000, 18)
         self.write_symbols("z.cf32", [value * cmath.rect(1, math.pi / 4 * (k % 2)) for k, value in enumerate(y)])  # pi/4-QPSK
         self.warned("the symbols do not fit 256QAM at any scale, nor another modulation or format: they have other points", "z.cf32")
-        self.symbols("64qam")
+        self.symbols("64qam", others=OTHERS[:1])
         self.write("z.cs16", pack("h", [max(-32768, min(32767, 4 * v)) for v in unpack("h", self.read("x.cs16"))]))
         self.warned(r"the symbols do not fit 64QAM: \d+ % of the samples are at the ends of their range, clipped", "-o", "hard", "-m", "64qam", "z.cs16")
         for modulation, scale in (("64qam", "1/128"), ("256qam", "1/120")):
@@ -191,7 +192,7 @@ class Causes(FitTest):
     def test_few_in_fading(self):
         """Some components of deep fades are limited, so fewer than 1000 symbols are left."""
         for modulation in ("bpsk", "16qam", "1024qam"):
-            self.symbols(modulation, 1000, 7, "--fading", "n0")
+            self.symbols(modulation, 1000, 7, "--fading", "n0", others=OTHERS[1:2])
             self.silent("-m", modulation, "-o", "s8", "--noise-file", "n0", "x.cs8")
 
     def test_large_neighbours(self):
@@ -241,7 +242,7 @@ class Recordings(FitTest):
 
     def test_headers(self):
         """Said with the options that read the samples, which do; also if the format is named."""
-        self.symbols("256qam", 3000)
+        self.symbols("256qam", 3000, others=OTHERS[:1])
         expected = {name: self.soft_bits("x." + name) for name in ("cs16", "cf32")}
         for name, kind, bits in (("cs16", 1, 16), ("cf32", 3, 32)):
             data = self.read("x." + name)
@@ -289,7 +290,7 @@ class Recordings(FitTest):
 
     def test_channels(self):
         """Channels of plain files and recordings, with --skip and shards; swapped and conjugated samples."""
-        y, pairs = self.symbols("256qam", 3000), self.read("x.cs16")
+        y, pairs = self.symbols("256qam", 3000, others=OTHERS), self.read("x.cs16")
         other, expected = bytes(12000), self.soft_bits("x.cs16")
         both = b"".join(a + b for a, b in zip(*([data[k : k + 4] for k in range(0, 12000, 4)] for data in (other, pairs))))
         self.write("b.cs16", both)
@@ -325,7 +326,7 @@ class RightFiles(FitTest):
         for seed in range(40):
             modulation = list(MODULATIONS)[seed % 7]
             snr_db = 5 + 40 * (seed * 0.618 % 1)
-            y = self.symbols(modulation, 2000 + 500 * (seed % 9), snr_db, "--seed", str(seed))
+            y = self.symbols(modulation, 2000 + 500 * (seed % 9), snr_db, "--seed", str(seed), others=OTHERS)
             noise = (["--snr-db", str(snr_db)], ["--noise-var", "auto"], ["--noise-var", "auto", "--input-scale", "auto"])[seed % 3]
             for name in ("x.cs16", "x.cs8", "x.cf16", "x.cf32"):
                 self.silent("-m", modulation, "-o", "s8", *noise, name)

@@ -39,24 +39,6 @@ class Formats(ToolTest):
                 got = self.soft_bits("-q", "-o", "f32", "--snr-db", "20", *(["--input-scale", text] if text else []), "x." + name)
                 self.assertEqual(got, self.soft_bits("-q", "-o", "f32", "--snr-db", "20", "-", data=scaled), (name, text))
 
-    def test_default_scales(self):
-        """softqam-gen's integers and softqam-demod's need no scale: the bit error rate is that of floats, without a warning."""
-        command = ["-m", "64qam", "--snr-db", "17"]
-
-        def bit_error_rate(name):
-            said = self.ok(self.demod(*command, "--strict", "--compare", "sent", name, "y.s8")).err
-            self.assertEqual(said.count("\n"), 1, said)
-            return float(said.split()[-1])
-
-        for name in ("x.cf32", "x.cs16", "x.cs8"):
-            self.make(name, *command, "--symbols", "50000", "--bits", "sent")
-        self.write("x.cu8", bytes(b ^ 128 for b in self.read("x.cs8")))
-        self.write("x.cs32", pack("i", [v << 16 for v in unpack("h", self.read("x.cs16"))]))
-        expected = bit_error_rate("x.cf32")
-        self.assertGreater(expected, 0.01)
-        for name in ("x.cs16", "x.cs8", "x.cu8", "x.cs32"):
-            self.assertLess(abs(bit_error_rate(name) / expected - 1), 0.02, name)
-
     def test_formats_by_name(self):
         """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
         for name, suffixes in SUFFIXES.items():
@@ -238,14 +220,6 @@ class Warnings(ToolTest):
             plain_file = [word for pair in said.items() for word in pair] + ["-i", "cf32", "x.sigmf-data"]
             soft = ["-q", "-o", "f32", "--snr-db", "10"]
             self.assertEqual(self.soft_bits(*soft, option, value, "x"), self.soft_bits(*soft, *plain_file))
-
-    def test_noise_of_a_slot(self):
-        """Noise variances that vary by 20 dB are no reason for a warning."""
-        snrs_db = (20, 25, 30, 35, 40)
-        self.write("n0", pack("f", 1000 * [10 ** (-snr_db / 10) for snr_db in snrs_db for _ in range(2)]))
-        parts = [self.read(self.make("part.cf32", "--symbols", "2000", "--snr-db", str(snr_db), "--seed", str(snr_db))) for snr_db in snrs_db]
-        self.write("x.cf32", b"".join(part[16 * k : 16 * k + 16] for k in range(1000) for part in parts))
-        self.assertEqual(self.says("--noise-file", "n0", "-o", "s8", "x.cf32"), [])
 
 
 main()

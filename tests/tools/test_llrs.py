@@ -100,25 +100,6 @@ class Noise(LlrTest):
             else:
                 self.assertEqual((result.out, result.err), (expected, ""))
 
-    def estimated(self, *arguments, **options):
-        """The noise variance that --noise-var auto says it has found, and from how many symbols."""
-        result = self.ok(self.demod("--noise-var", "auto", *arguments, **options))
-        match = re.match(r"^softqam-demod: [^:]+: noise variance (\S+) \(Es/N0 (\S+) dB\), estimated from (\d+) symbols?\n", result.err)
-        noise_var, snr_db, n = map(float, match.groups())
-        self.assertAlmostEqual(snr_db, -10 * math.log10(noise_var), delta=0.006)
-        return noise_var, n
-
-    def test_auto(self):
-        """Within 5 % of the truth, from where most decisions are wrong to where none is; what it says is what it used."""
-        for snr_db in (10, 20, 40):
-            self.make("x.cf32", "--symbols", "262144", "--snr-db", str(snr_db))
-            noise_var, n = self.estimated("x.cf32", "x.s8")
-            self.assertEqual(n, 262144)
-            self.assertLess(abs(noise_var * 10 ** (snr_db / 10) - 1), 0.05)
-        llrs = [unpack("f", self.soft_bits("-q", "-o", "f32", "--noise-var", noise, "x.cf32")) for noise in ("auto", repr(noise_var))]
-        for got, expected in list(zip(*llrs))[:1000]:
-            self.assertAlmostEqual(got, expected, delta=1e-5 * abs(expected))
-
 
 class Compare(ToolTest):
     """Bit errors against what was sent."""

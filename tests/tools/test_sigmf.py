@@ -27,12 +27,10 @@ print(recording.sample_count, recording[:].tobytes().hex())
 
 
 class Inputs(ToolTest):
-    def record(self, name, data, datatype="cf32_le", **extra):
-        """A recording of the samples, as the package writes it. The extra members of the global object have __ for a colon in
-        their names."""
+    def record(self, name, data, datatype="cf32_le"):
+        """A recording of the samples, as the package writes it."""
         self.write(name + ".sigmf-data", data)
         global_ = {"core:datatype": datatype, "core:version": "1.2.0", "core:sample_rate": 30.72e6, "core:author": "a@b.example"}
-        global_.update({key.replace("__", ":"): value for key, value in extra.items()})
         captures = [{"core:sample_start": 0, "core:frequency": 3.5e9, "core:datetime": "2025-01-01T00:00:00.000Z"}]
         annotations = [{"core:sample_start": start, "core:sample_count": 1, "core:comment": "five"} for start in (0, 5)]
         meta = {"global": global_, "captures": captures, "annotations": annotations}
@@ -71,10 +69,6 @@ class Inputs(ToolTest):
         # A format that is named makes the data plain.
         self.record("s", data, "rf64_le")
         self.assertEqual(self.soft_bits("-i", "cf32", "s.sigmf-data"), expected)
-
-    def test_scale(self):
-        self.record("r", self.samples("cs16"), "ci16_le", softqam__input_scale=1 / 6000)
-        self.assertEqual(self.soft_bits("r"), self.soft_bits("--input-scale", "1/6000", "plain.cs16"))
 
 
 class Generated(ToolTest):

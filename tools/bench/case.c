@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A case: its call, its symbols, its limit, and the bytes that it is to make. */
+/* Makes a case's call, its symbols and its limit, and checks its bytes. */
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ softqam_status bench_case_create(softqam_demodulator **demodulator, const struct
     return status;
 }
 
-/* Code blocks of base graph 1 with Zc 384, whose rate is such that each has some 0.43 of its soft buffer's values. */
+/* Code blocks of base graph 1 with Zc 384. E_r is about 0.43 N_cb. */
 enum {
     LIFTING = 384,
     N_CB = 66 * LIFTING,
@@ -173,7 +173,7 @@ softqam_segment bench_case_segment(const struct bench_case *c, const void *symbo
     return segment;
 }
 
-/* A first transmission also writes what gets no LLR. */
+/* The limit of a first transmission also writes the positions that get no LLR. */
 struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbols, const float *noise_var, void *out,
                                   bool is_long)
 {
@@ -189,7 +189,7 @@ struct bench_copy bench_case_copy(const struct bench_case *c, const void *symbol
                                .is_long = is_long};
 }
 
-/* DIFFERENT symbols repeat, which no cache shows; their number is even, for pi/2-BPSK. */
+/* DIFFERENT symbols repeat: too many for caches to matter, and an even number, for pi/2-BPSK. */
 enum { DIFFERENT = 1 << 20, CHUNK = 1 << 12, N_PATHS = 8, DELAY_STEP = 3 };
 
 /* Makes h of each subcarrier of a slot: paths of Rayleigh fading, mean power 1 in all, whose delays differ by up to 5 %
@@ -224,7 +224,7 @@ static void make_noise_var(const struct bench_case *c, float *noise_var, size_t 
     }
 }
 
-/* Makes points of the constellation, with noise of the row's variances. */
+/* Makes constellation points with noise of the row's variances. */
 static void make_symbols(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
     static float points[2 * CHUNK];
@@ -242,8 +242,8 @@ static void make_symbols(struct bench_row *row, const struct bench_case *c, size
     }
 }
 
-/* Makes pairs of points that reach two antennas, each through channels and noise of its own: what a matched filter
- * gives, z = H^H y, and the Gram matrix H^H H. */
+/* Makes two layers' points, which reach two antennas over independent channels, and from what these receive the matched
+ * filter's outputs z = H^H y and the Gram matrix H^H H. */
 static void make_pairs(struct bench_row *row, const struct bench_case *c, size_t n_symbols)
 {
     static double complex channels[4][OFDM_SYMBOL_ELEMENTS];
@@ -309,7 +309,7 @@ bool bench_is_ok(const struct bench_job *job, softqam_status status)
     return status == SOFTQAM_OK || message_print(job->row->name, "%s", softqam_error_message());
 }
 
-/* The portable loop takes too long for what a GPU does. */
+/* A GPU's cases are checked by the CPU's vector loops: the portable loop would take too long. */
 bool bench_verify(const struct bench_job *job, const void *out)
 {
     const struct bench_case *c = &job->c;

@@ -19,7 +19,7 @@ enum {
 static struct {
     softqam_context *context; /* its backend is CUDA */
     uint64_t largest;
-    cudaStream_t stream, other; /* the latter for copies in the other direction */
+    cudaStream_t stream, other; /* `other` is for copies to the host */
     cudaEvent_t start, stop;
 } bench;
 
@@ -84,13 +84,14 @@ static bool capture(struct bench_job *job)
     return all;
 }
 
-/* Launches all: without a graph there is one launch. */
+/* Launches the graph or, if there is none, the one call. */
 static bool launch(const struct bench_job *job)
 {
     return job->graph ? GOOD(cudaGraphLaunch(job->graph, bench.stream)) : enqueue(job, 0);
 }
 
-/* Graphs on the device's clock, calls on the host's, each with its synchronisation. */
+/* Returns the seconds of a launch: in graphs by the device's clock, of calls by the host's, with a synchronisation
+ * after each. */
 static double measure(struct bench_job *job)
 {
     const double start = clock_seconds();
@@ -118,7 +119,7 @@ static void close_job(struct bench_job *job)
     softqam_demodulator_destroy(job->demodulator);
 }
 
-/* Runs it once into memory that holds something else, and compares the first and the last launch. */
+/* Runs the job once into memory with other bytes, and compares the outputs of the first and the last launch. */
 static bool verify(const struct bench_job *job)
 {
     const size_t nbytes = bench_case_out_nbytes(&job->c), last = job->n_launches - 1;
@@ -135,7 +136,7 @@ static bool verify(const struct bench_job *job)
 
 static size_t aligned(size_t nbytes) { return (nbytes + 1023) / 1024 * 1024; }
 
-/* Returns how many launches a graph has: more bytes than the second cache holds, as far as they are allowed. */
+/* Returns the number of launches in a graph: together they exceed the second cache, unless --largest allows less. */
 static size_t count_launches(const struct bench_job *job)
 {
     enum { GRAPH_NBYTES = 1 << 28 };
@@ -190,7 +191,7 @@ static bool create(struct bench_job *job)
     return bench_is_ok(job, softqam_demodulator_create(&job->demodulator, &config));
 }
 
-/* Measures both directions of the bus at once, without kernels. Short copies are repeated, for the clock's sake. */
+/* Measures copies in both directions of the bus at once. Short ones are repeated, because the clock is coarse. */
 static double measure_copies(struct bench_job *job)
 {
     const size_t n_repeats = 1 + LARGE_SYMBOLS / job->c.n_symbols, in = job->out_offset, out = job->end_offset - in;
@@ -215,11 +216,11 @@ static bool open_copies(struct bench_job *job)
     job->memory = memory;
     job->pinned = pinned;
     if (good)
-        memset(pinned, 1, job->end_offset); /* so that its pages are there */
+        memset(pinned, 1, job->end_offset); /* touches its pages */
     return good;
 }
 
-/* Opens a case with a first call, so that none of the measured ones is the first. */
+/* Opens a job. Makes a first call, which takes longer, before any is measured. */
 static bool gpu_open(struct bench_job *job)
 {
     job->measure = measure;

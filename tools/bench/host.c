@@ -91,7 +91,7 @@ WIDEST static void copy_on_cpu(const struct bench_copy *copy)
            n * copy->out_nbytes + copy->n_more);
 }
 
-/* Puts other data into every cache. */
+/* Fills all caches with other data. */
 static void fill_caches(void)
 {
     for (size_t k = 0; k < COLD_NBYTES; k += LINE_NBYTES)
@@ -99,7 +99,7 @@ static void fill_caches(void)
     __asm__ volatile("" ::: "memory");
 }
 
-/* Calls of a sample: short ones are repeated, for the clock's sake. */
+/* Returns the number of calls in a sample: short ones are repeated, because the clock is coarse. */
 static size_t count_repeats(const struct bench_case *c)
 {
     enum { SAMPLE_SYMBOLS = 1 << 18, MOST_REPEATS = 1 << 12 };
@@ -107,7 +107,7 @@ static size_t count_repeats(const struct bench_case *c)
     return c->how & BENCH_COLD || n == 0 ? 1 : n < MOST_REPEATS ? n : MOST_REPEATS;
 }
 
-/* Only the position in the sequence changes from call to call: these have nothing to do with each other. */
+/* Calls the library. With BENCH_ELSEWHERE each call has an unrelated position in the scrambling sequence. */
 static softqam_status call_library(struct bench_job *job)
 {
     enum { PLACES = 1013 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs of a row, measured in turns; tables of figures made of them, printed and as JSON. */
+/* Measures the jobs of a row in turn, and makes tables of figures from them, printed and as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct table {
     bool (*open)(struct bench_job *job);
     char title[BENCH_NAME_NBYTES];
     int width;   /* width of its rows' names as printed */
-    cJSON *rows; /* NULL: none yet; then it is neither printed nor in the JSON */
+    cJSON *rows; /* NULL before the first row: an empty table is neither printed nor in the JSON */
 };
 
 static int by_value(const void *a, const void *b)
@@ -26,9 +26,9 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Goes from the first job to the last, then back from the last to the first, and so on, so that whatever changes while
- * they are measured changes for all, and none always comes after the same one. Each sample follows a run of its own to
- * warm up, unless caches are to be cold. */
+/* Measures the jobs from the first to the last, then from the last to the first, and so on, so that a drift of the
+ * machine affects all, and no job always follows the same one. A run of the same job warms up before each sample,
+ * unless caches are to be cold. */
 static bool take_samples(struct bench_row *row, size_t n_samples)
 {
     for (size_t sample = 0; sample < n_samples; sample++)
@@ -44,7 +44,7 @@ static bool take_samples(struct bench_row *row, size_t n_samples)
     return true;
 }
 
-/* Returns the sample that a share of a job's samples does not exceed. */
+/* Returns a quantile of a job's samples, such as 0.5 for the median. */
 static double quantile(const struct table *table, const struct bench_job *job, double share)
 {
     return job->seconds[(size_t)(share * (double)(table->report->n_samples - 1) + 0.5)];
@@ -99,7 +99,7 @@ static void report_figure(cJSON *row, const char *name, double value)
     printf(" %*.*f", (int)fmax(9, (double)strlen(name)), size >= 1000 ? 0 : size >= 100 ? 1 : 3, value);
 }
 
-/* Returns half of the way from the first decile to the ninth, over the median: of the noisiest job. */
+/* Returns half of the distance from the first decile to the ninth, over the median, of the noisiest job. */
 static double spread_of(const struct table *table, const struct bench_row *row)
 {
     double spread = 0;
@@ -108,7 +108,7 @@ static double spread_of(const struct table *table, const struct bench_row *row)
     return spread;
 }
 
-/* Figures are of the median of each cell's fastest job. */
+/* Reports a row. Its figures are made from the median of each cell's fastest job. */
 static void report_row(struct table *table, const char *name, const struct bench_row *row)
 {
     double seconds[BENCH_MOST_CELLS];
@@ -129,7 +129,7 @@ static void report_row(struct table *table, const char *name, const struct bench
     cJSON_AddItemToArray(table->rows, object);
 }
 
-/* Returns whether a limit is measured with is_long too; the faster one counts. */
+/* Returns whether a limit is also measured with is_long. The faster of the two counts. */
 static bool has_long(const struct bench_case *c)
 {
     return c->launch == BENCH_BY_CPU ? c->n_symbols > LARGE_SYMBOLS : c->launch < BENCH_PINNED;

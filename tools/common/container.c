@@ -13,7 +13,7 @@
 
 enum { HEAD_NBYTES = 512 };
 
-/* Reads a number in little endian, as all of these formats have it. */
+/* Reads a little-endian number of n bytes. */
 static uint32_t number(const unsigned char *bytes, int n)
 {
     uint32_t value = 0;
@@ -24,12 +24,12 @@ static uint32_t number(const unsigned char *bytes, int n)
 
 /* The place and the format of samples. */
 struct samples {
-    uint64_t begin, nbytes; /* 0 for all that is left */
-    const char *format;     /* NULL for another */
+    uint64_t begin, nbytes; /* nbytes 0: all that is left */
+    const char *format;     /* NULL: none of ours */
     unsigned channels;
 };
 
-/* Says which options read the samples. */
+/* Prints what a file is and which options read its samples. Returns false. */
 static bool refuse(const struct input_file *file, const char *what, struct samples samples)
 {
     char channel[48] = "", count[48] = "";

@@ -38,7 +38,7 @@ int file_name_descriptor(const char *path, int standard)
     return number >= 0 ? number : number_after(path, "/proc/self/fd/");
 }
 
-/* Returns the name that messages give a file. */
+/* Returns the name of a file in messages. */
 static const char *file_name_shown(const char *path, int standard)
 {
     if (strcmp(path, "-") != 0)
@@ -60,10 +60,10 @@ bool input_file_open(struct input_file *file, const char *path, const char *item
     if (file->fd < 0 || fstat(file->fd, &file->status))
         return message_print_errno(file->name);
     errno = EBADF;
-    if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* nothing else shows this if there is nothing to read */
+    if (fcntl(file->fd, F_GETFL) & (O_WRONLY | O_PATH)) /* reading an empty file would not show this */
         return message_print_errno(file->name);
     file->start = lseek(file->fd, 0, SEEK_CUR);
-    /* Files of /proc state no size. */
+    /* Files in /proc have a size of 0, but can be read. */
     file->is_regular = S_ISREG(file->status.st_mode) && file->start >= 0 &&
                        (file->status.st_size > 0 || pread(file->fd, &byte, 1, file->start) < 1);
     if (file->is_regular)
@@ -98,7 +98,7 @@ bool input_file_skip(struct input_file *file, uint64_t nbytes, uint64_t *n_skipp
     return true;
 }
 
-/* Returns the bytes of n symbols; UINT64_MAX if they are as many, or more. */
+/* Returns the bytes of n symbols, at most UINT64_MAX. */
 static uint64_t symbols_nbytes(const struct input_file *file, uint64_t n_symbols)
 {
     uint64_t nbytes;
@@ -225,8 +225,7 @@ static void remove_pending_and_die(int number)
     raise(number); /* SA_RESETHAND has restored the default */
 }
 
-/* Catches all signals that end a process that does not catch them. One that our parent ignores (nohup) stays
- * ignored. */
+/* Catches all signals that would end the process, except those that it was started to ignore (nohup). */
 static void catch_deadly_signals(void)
 {
     static const int others[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGCHLD, SIGURG, SIGWINCH};
@@ -247,11 +246,11 @@ static int directory_length(const char *path)
     return slash ? (int)(slash - path) + 1 : 0;
 }
 
-/* Returns the path of the file that is to appear: the target of symbolic links, or a new file. NULL after a failure. */
+/* Returns the path that the finished file gets, with symbolic links followed; NULL after a failure. */
 static char *find_target(const char *path)
 {
     char folder[PATH_MAX], real[PATH_MAX], target[2 * PATH_MAX];
-    const int start = directory_length(path); /* begin of the name in the folder */
+    const int start = directory_length(path); /* where the file's name begins */
     if (realpath(path, real))
         return strdup(real);
     if (errno != ENOENT || readlink(path, folder, sizeof folder) >= 0)
@@ -271,8 +270,8 @@ static struct output_pending *free_entry(void)
     return entry;
 }
 
-/* Makes a temporary name. It says nothing of the target's, which may already be as long as names can be. It is listed
- * before it is made, so that no signal leaves it. */
+/* Makes a temporary file. Its name does not contain the target's, which may have the greatest length already. The name
+ * is listed before the file is made, so that no signal leaves one behind. */
 static bool create_temporary(struct output_file *file)
 {
     struct output_pending *entry = free_entry();
@@ -291,15 +290,15 @@ static bool create_temporary(struct output_file *file)
     return false;
 }
 
-/* Gives a file the mode of the one that it replaces, and its owner and group if that is allowed. Nobody gains
- * access: if the group cannot be kept, or there was an access control list, whose mask the group's bits were, the
- * group has what others have. */
+/* Gives a file the mode of the one that it replaces, and its owner and group if that is allowed. Nobody must gain
+ * access. So the group gets the rights of others if the group changes, or if there was an access control list: then the
+ * group's bits were the list's mask. */
 static bool keep_access(int fd, const char *path, const struct stat *replaced)
 {
     static const char acl[] = "system.posix_acl_access";
     const bool lost_group = fchown(fd, replaced->st_uid, replaced->st_gid) && fchown(fd, (uid_t)-1, replaced->st_gid);
     mode_t mode = replaced->st_mode & 0777;
-    fremovexattr(fd, acl); /* by its folder's default */
+    fremovexattr(fd, acl); /* a list that the folder's default gave it */
     if (lost_group || getxattr(path, acl, NULL, 0) > 0)
         mode = (mode & ~(mode_t)070) | (mode & 07) << 3;
     return !fchmod(fd, mode);
@@ -321,10 +320,11 @@ bool output_file_find(struct output_file *file, const char *path, bool is_new)
            (given_fd < 0 && *path && errno == ENOENT) || message_print_errno(file->name);
 }
 
-/* A file that may not be written is not to be replaced either, though its folder would allow that. */
+/* Opens what the name stands for, or a temporary file. A file that may not be written is not replaced either, though
+ * its folder would allow that. */
 static bool create_by_kind(struct output_file *file)
 {
-    const mode_t mode = file->status.st_mode; /* 0 if there is nothing yet */
+    const mode_t mode = file->status.st_mode; /* 0: no file yet */
     file->replaces = S_ISREG(mode);
     if (file->given_fd >= 0 || (mode && !file->replaces)) {
         file->fd = file->given_fd >= 0 ? fcntl(file->given_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)

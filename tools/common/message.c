@@ -18,15 +18,15 @@
 enum { LINE_NBYTES = 2 * PATH_MAX };
 
 static const char *program_name = "";
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* what follows, and whole lines */
-static atomic_bool transient_on_screen;                   /* a signal handler reads it, too */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the next three, and the order of lines */
+static atomic_bool transient_on_screen;                   /* atomic, because a signal handler reads it too */
 static bool holding;
 static char held_line[LINE_NBYTES];
 static atomic_uint n_warnings;
 
 int message_failure = EXIT_FAILED;
 
-/* Opens a closed standard stream for the other direction, so that its use is still EBADF. */
+/* Opens each closed standard stream for the wrong direction, so that its use still fails with EBADF. */
 static void keep_standard_descriptors(void)
 {
     static const int flags[3] = {O_WRONLY, O_RDONLY, O_RDONLY};
@@ -52,7 +52,9 @@ bool message_of_command(bool passed)
 
 int message_end(bool done) { return !done ? message_failure : ferror(stderr) ? EXIT_FAILED : EXIT_DONE; }
 
-/* Called with the mutex, which the line's room is under too: it is much of a small stack. */
+/* Prints a line, escaped. The caller holds the mutex, which also guards the buffer: that is too large for a small
+ * stack.
+ */
 static void print_line(const char *line, const char *before, const char *after)
 {
     static char escaped[4 * LINE_NBYTES];
@@ -105,7 +107,7 @@ void message_warn(const char *subject, const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     atomic_fetch_add(&n_warnings, 1);
-    if (holding) /* the cause of a failure */
+    if (holding) /* only the cause of a failure is kept */
         return;
     message_print(subject ? subject : "warning", "%s%s", subject ? "warning: " : "", text);
 }

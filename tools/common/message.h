@@ -12,41 +12,41 @@ enum {
     EXIT_COMMAND = 2 /* the command was wrong */
 };
 
-/* Sets the name that starts each message; the first thing in main(). Also sees to it that no file opened later gets the
- * descriptor of a closed standard stream. */
+/* Sets the name with which each message begins, and keeps the descriptors of closed standard streams from being used
+ * for files. Called first in main(). */
 void message_start(const char *program);
 
 /* The exit code of a failure. */
 extern int message_failure;
 
-/* Passes on whether a check is passed; if not, the command was wrong, which is then message_failure. */
+/* Returns `passed`. If it is false, sets message_failure to EXIT_COMMAND. */
 bool message_of_command(bool passed);
 
-/* Returns the exit code, as the last thing in main(): a failure if a message could not be written (progress
- * aside). */
+/* Returns the exit code, which is a failure if a message other than progress could not be written. Called last in
+ * main(). */
 int message_end(bool done);
 
-/* Prints "program: SUBJECT: cause"; SUBJECT is a file, an option, or NULL for none. Control characters are escaped.
- * From any thread. False, which is what most callers then return; so do the others that say why something failed. */
+/* Prints "program: SUBJECT: cause" with control characters escaped; the subject is a file, an option, or NULL. Any
+ * thread may call it. Returns false, as most callers then do. */
 bool message_print(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Does the same for the cause in errno. */
+/* Does the same with the text of errno as the cause. */
 bool message_print_errno(const char *subject);
 
-/* Prints "program: SUBJECT: warning: .."; returns how many of these there were, printed or not. */
+/* Print "program: SUBJECT: warning: .."; return the number of warnings so far, printed or not. */
 void message_warn(const char *subject, const char *format, ...) __attribute__((format(printf, 2, 3)));
 unsigned message_n_warnings(void);
 
-/* Prints a line that the next message replaces if standard error is a terminal; else an ordinary line. */
+/* Prints a line, which the next message replaces if standard error is a terminal. */
 void message_print_transient(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void message_clear_transient(void); /* in a signal handler too */
+void message_clear_transient(void); /* a signal handler may call it */
 
-/* Keeps the first message and prints no others from here on; the kept one is printed if wanted. Processes that work
- * together use it to fail with one message. */
+/* From message_hold() to message_release() only the first message is kept, which is then printed if `wanted`. Processes
+ * of one job use this to fail with one message. */
 void message_hold(void);
 void message_release(bool wanted);
 
-/* Makes sure that what was printed to standard output got there: an exit code. Nothing is printed after it. */
+/* Closes standard output. Returns EXIT_FAILED, after a message, if some of it was not written. */
 int message_end_stdout(void);
 
 /* Prints the program's name and version to standard output. */

@@ -29,7 +29,7 @@ bool sigmf_name_is_archive(const char *path) { return ends_with(path, ".sigmf");
 
 bool sigmf_name_is_explicit(const char *path) { return sigmf_name_is_metadata(path) || ends_with(path, data_suffix); }
 
-/* Writes the path with the suffix, in place of the one that makes it explicit. */
+/* Replaces the suffix of .sigmf-meta or .sigmf-data, if the path has one, or adds it. */
 static bool with_suffix(const char *path, const char *suffix, char name[PATH_MAX])
 {
     const size_t length = strlen(path) - (sigmf_name_is_explicit(path) ? strlen(suffix) : 0);
@@ -107,7 +107,7 @@ static bool read_own_members(struct sigmf_input *input, const cJSON *global)
     return true;
 }
 
-/* Reads a count of bytes, which is optional. */
+/* Reads an optional number of bytes. */
 static bool read_nbytes(const char *path, const cJSON *object, const char *name, uint64_t *nbytes)
 {
     const cJSON *item = member(object, name);
@@ -116,7 +116,7 @@ static bool read_nbytes(const char *path, const cJSON *object, const char *name,
            message_print(path, "%s: not a number of bytes", name);
 }
 
-/* Samples must be in one piece, with a header before them and a trailer after them at most. */
+/* Reads the sizes of header and trailer. Refuses recordings with other gaps between samples. */
 static bool read_gaps(struct sigmf_input *input, const cJSON *document, const cJSON *global)
 {
     const char *path = input->meta_path;
@@ -144,8 +144,8 @@ static bool is_old_version(const char *version)
     return version && version[0] >= '0' && version[0] <= '1' && strtoul(version, NULL, 10) <= 1;
 }
 
-/* Versions 0 and 1 mean the same by what is read here; what a later one means is not known, nor what an extension does
- * that must be understood. */
+/* Refuses later versions and required extensions, whose meaning is unknown. Versions 0 and 1 agree in all that is read
+ * here. */
 static bool check_versions(const char *path, const cJSON *global)
 {
     const cJSON *item = member(global, "core:version"), *extension;

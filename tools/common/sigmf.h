@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The metadata of SigMF recordings (the Signal Metadata Format, version 1): SIGMF.md says what is read, by cJSON, and
- * what is written. Failures are reported on standard error. */
+/* Reads the metadata of SigMF recordings (Signal Metadata Format, version 1) by cJSON; SIGMF.md lists what is read.
+ * Failures are reported on standard error. */
 #ifndef SOFTQAM_TOOLS_COMMON_SIGMF_H
 #define SOFTQAM_TOOLS_COMMON_SIGMF_H
 
@@ -22,13 +22,13 @@ struct sigmf_input {
     char meta_path[PATH_MAX]; /* "" for no recording */
     char data_path[PATH_MAX];
     enum file_format format;
-    double scale;                  /* 0 if it is not given */
-    softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT if it is not given */
-    uint64_t header_nbytes;        /* before the first sample */
-    uint64_t trailing_nbytes;      /* after the last */
-    unsigned n_channels;           /* whose samples take turns */
-    bool has_hash;                 /* core:sha512, which is not checked */
-    bool is_scrambled;             /* by the next, as it says */
+    double scale;                  /* 0: not given */
+    softqam_modulation modulation; /* SOFTQAM_MODULATION_DEFAULT: not given */
+    uint64_t header_nbytes;        /* bytes before the first sample */
+    uint64_t trailing_nbytes;      /* bytes after the last sample */
+    unsigned n_channels;           /* interleaved channels */
+    bool has_hash;                 /* it has core:sha512, which is not checked */
+    bool is_scrambled;             /* it has softqam:c_init */
     uint32_t c_init;
 };
 
@@ -44,11 +44,11 @@ bool sigmf_name_is_archive(const char *path);
 /* Returns whether a path ends like the metadata or the data of a recording. */
 bool sigmf_name_is_explicit(const char *path);
 
-/* Returns whether a path that is to be read names a recording: by its end, or because there is no such file but
- * metadata with this base name. */
+/* Returns whether an input path names a recording: by its suffix, or because no such file exists but metadata of that
+ * base name do. */
 bool sigmf_name_is_recording(const char *path);
 
-/* Names both files of the recording that a path names. Returns false if that is too long for the system. */
+/* Makes the paths of both files of the recording that a path names. Returns false if they are too long. */
 bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX]);
 
 #endif

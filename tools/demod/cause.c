@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds what makes symbols fit that do not: other modulations, scales and formats, a mean, a rotation are tried. */
+/* Finds why symbols do not fit: tries other modulations, scales and formats, and removes a mean or a rotation. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -13,21 +13,24 @@
 /* The changes that are tried besides other modulations and scales. */
 enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, N_CHANGES };
 
-/* The gain that a change must bring: less than its cause does where it matters, more than chance gives. */
+/* By how much a change must improve the fit: more than chance would, but less than the right change does if its cause
+ * costs a receiver much. */
 static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
 static const double modulation_cost = 0.015, scale_cost = 0.05;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
 
-static const double most_clipped = 0.1; /* the share in right symbols: fading at 5 dB has 0.06 */
+static const double most_clipped = 0.1; /* share of components; in right symbols, fading at 5 dB clips 0.06 */
 
-enum { SURE = 9 /* a score above all fits */ };
+enum { SURE = 9 /* a score above that of any fit */ };
 
 struct trial {
     enum change change;
     enum file_format format;
     softqam_modulation modulation;
     bool other_scale;
-    double scale, score, amount; /* what was taken away: the mean, or degrees, or degrees a symbol */
+    double scale;
+    double score;  /* the fit less the costs of the changes */
+    double amount; /* what was removed: the mean, degrees, or degrees a symbol */
 };
 
 static double remove_mean(struct fit_view *view)
@@ -40,8 +43,7 @@ static double remove_mean(struct fit_view *view)
     return hypot(sums[0], sums[1]);
 }
 
-static double complex
-    powers[FIT_SYMBOLS]; /* powers of symbols: one phase for all points, magnitudes as large as their energies */
+static double complex powers[FIT_SYMBOLS]; /* raise_symbols() makes them */
 
 /* Returns the median energy of symbols. */
 static double median_energy(const struct fit_view *view)
@@ -50,8 +52,8 @@ static double median_energy(const struct fit_view *view)
     return noise_energy_limit(&config, view->symbols, view->n) / 64;
 }
 
-/* Raises symbols to the power that gives all points one phase: BPSK's to the second, else to the fourth. Outer ones
- * count more, up to a limit. */
+/* Raises symbols to the power that removes the modulation from their mean phase: the second for BPSK, else the fourth.
+ * Outer symbols weigh more, up to a limit. */
 static void raise_symbols(const struct fit_view *view, const struct modulation *modulation, double median)
 {
     const double largest = 2 * sqrt(median);
@@ -76,8 +78,8 @@ static void turn(struct fit_view *view, double angle, double step)
     }
 }
 
-/* Turns symbols to where the constellation has its points. With `spins` by another angle each, found from lags that
- * become longer. Returns degrees, per symbol if so. */
+/* Removes a rotation from the symbols, or with `spins` a frequency offset, which is found from longer and longer lags.
+ * Returns the degrees, or the degrees a symbol, that were removed. */
 static double straighten(struct fit_view *view, const struct modulation *modulation, double median, bool spins)
 {
     const bool is_bpsk = modulation->n_bits == 1;
@@ -100,7 +102,7 @@ static double straighten(struct fit_view *view, const struct modulation *modulat
     return (spins ? step / order : angle) * 180 / acos(-1);
 }
 
-/* Turns symbols by up to two degrees to where they fit best, and returns by how many. */
+/* Turns symbols by the angle, of up to two degrees, at which they fit best. Returns it. */
 static double turn_exactly(struct fit_view *view, softqam_modulation modulation, double scale)
 {
     const double step = 0.5 * acos(-1) / 180;
@@ -116,7 +118,7 @@ static double turn_exactly(struct fit_view *view, softqam_modulation modulation,
     return 0.5 * chosen;
 }
 
-/* Returns whether neighbours have one phase and distant symbols another one, for symbols that were just raised. */
+/* Returns whether the phase varies: neighbours agree in it, distant symbols do not. Requires raise_symbols(). */
 static bool has_varying_phase(const struct fit_view *view)
 {
     enum { BLOCK = 128 };
@@ -132,25 +134,26 @@ static bool has_varying_phase(const struct fit_view *view)
     return near > 3.0 / BLOCK && far < 0.3 * near;
 }
 
-/* Returns whether the second half of symbols may be turned further than the first: symbols may fit all the same. */
+/* Returns whether the second half of the symbols seems rotated against the first, by so little that all may still fit.
+ */
 static bool turns_slowly(const struct fit_view *view, const struct modulation *modulation, double median)
 {
     double complex halves[2] = {0, 0};
     raise_symbols(view, modulation, median);
     for (size_t i = 0; i < view->n; i++)
         halves[2 * i >= view->n] += powers[i];
-    return fabs(carg(halves[1] * conj(halves[0]))) > 0.15; /* 2 degrees, of BPSK 4 */
+    return fabs(carg(halves[1] * conj(halves[0]))) > 0.15; /* 2 degrees; for BPSK 4 */
 }
 
-/* Returns a component, limited as fading has large ones; 0 if the symbol is not finite, which is an erasure. */
+/* Returns a component, limited because fading makes large ones; 0 if the symbol is not finite. */
 static double limited(const struct fit_view *view, size_t i, double largest)
 {
     const double x = (double)view->symbols[i], other = (double)view->symbols[i ^ 1];
     return fabs(x) + fabs(other) <= DBL_MAX ? fmax(fmin(x, largest), -largest) : 0;
 }
 
-/* Writes what is wrong with I and Q, which scrambled data make equal and independent, else nothing; and returns whether
- * nearly all have one sign. */
+/* Scrambled data make I and Q independent and equally large. Writes how they are not, else "". Sets *one_sided if
+ * nearly all components of each have one sign. */
 static void describe_balance(const struct fit_view *view, double median, const struct modulation *modulation,
                              char text[256], bool *one_sided)
 {
@@ -178,7 +181,8 @@ static void describe_balance(const struct fit_view *view, double median, const s
         snprintf(text, 256, ": I is %.3g times as large as Q", ratio);
 }
 
-/* Returns whether symbols are floats and of like size, as other formats' bytes are not if they are read as floats. */
+/* Returns whether symbols are in a format of floats and of similar size. Bytes of other formats, read as floats, are
+ * not. */
 static bool are_floats(enum file_format format, const struct fit_view *view, double median)
 {
     size_t n = 0;
@@ -190,8 +194,8 @@ static bool are_floats(enum file_format format, const struct fit_view *view, dou
            median > 0x1p-100 && median < 0x1p100;
 }
 
-/* Reads bytes with the other zero, signed or not: BPSK and QPSK have points then, too, with another share of noise.
- * Returns the format and the scale that fit; no change if none does. */
+/* Tries cs8 for cu8 and cu8 for cs8: BPSK and QPSK may fit in both, at different scales. Returns the format and the
+ * scale that fit; the change is AS_READ if none does. */
 static struct trial find_twin(const struct demod_run *run, const struct trial *trial)
 {
     static struct fit_view view;
@@ -238,23 +242,23 @@ static void try_all(const struct demod_run *run, struct trial trial, struct tria
             const double got = other ? fit_any_scale(&view, trial.modulation, is_foreign, &trial.scale)
                                      : fit_measure(&view, trial.modulation, trial.scale, is_foreign).fit;
             if (other && !is_foreign && fabs(trial.scale / (double)run->config->input_scale - 1) < 0.02)
-                continue; /* rounding gains as much */
+                continue; /* rounding to integers may improve the fit as much */
             if (other && is_foreign && fabs(log2(trial.scale / (double)file_formats[trial.format].scale)) > 10)
-                continue; /* nobody's, but other values may have it */
+                continue; /* no signal has such a scale, but numbers that are no symbols may fit at it */
             if (other && is_foreign && file_formats[trial.format].symbol_nbytes == 2 &&
                 file_formats[run->recording.format].symbol_nbytes == 2)
-                continue; /* QPSK looks alike */
+                continue; /* QPSK fits in both formats: see find_twin() */
             trial.score = got - cost - (cost > 0 ? chance : 0);
             if (trial.score <= best->score + 0.05 * fabs(best->score) || got < least)
                 continue;
-            /* Lumps, or an even spread, have a gap. */
+            /* Lumps and a uniform spread leave a gap. */
             if (fit_measure(&view, trial.modulation, trial.scale, false).gap < 0.1 + 0.1 * got || cost == 0)
                 *best = trial;
         }
     }
 }
 
-/* Returns the bytes of a component, after which bytes have the same statistics again; 0 if that cannot be seen. */
+/* Returns the size of a component, the distance at which the bytes' statistics repeat; 0 if they do not show it. */
 static size_t component_nbytes(const struct demod_run *run)
 {
     enum { MAX_NBYTES = 8, BINS = 32, ENOUGH = 16384 };
@@ -281,7 +285,7 @@ static size_t component_nbytes(const struct demod_run *run)
     return 0;
 }
 
-/* Returns whether the bytes can be symbols of a format; if of the given one, I and Q need not be alike. */
+/* Returns whether the bytes can be symbols of a format. In the given format I and Q may have different statistics. */
 static bool may_be(const struct demod_run *run, int format)
 {
     const size_t nbytes = file_formats[format].symbol_nbytes, seen = component_nbytes(run);
@@ -294,7 +298,7 @@ static bool has_offset(const struct file_format_row *row)
     return row->value == FILE_CU8 || row->value == FILE_CU8_HALF;
 }
 
-/* Finds the format in which symbols fit as they are; the change is AS_READ if there is none. */
+/* Finds the format in which symbols fit without any other change; the change is AS_READ if there is none. */
 static struct trial find_as_is(const struct demod_run *run)
 {
     static struct fit_view view;
@@ -323,8 +327,9 @@ static struct trial find_as_is(const struct demod_run *run)
     return best;
 }
 
-/* Finds what fits best, the command's own included; other formats only if the density is that of no noisy
- * constellation. A format that fits as it is is a likelier cause than a scale, and both than several changes. */
+/* Finds the changes with which the symbols fit best, if any. Other formats are tried only if `looks_foreign`: the
+ * density is that of no noisy constellation. Another format without other changes is likelier than another scale, and
+ * both are likelier than several changes. */
 static struct trial find_best(const struct demod_run *run, bool looks_foreign)
 {
     const enum file_format given = run->recording.format;
@@ -340,8 +345,8 @@ static struct trial find_best(const struct demod_run *run, bool looks_foreign)
         return as_is;
     if (!looks_foreign || (n_changes == 1 && best.score > least_foreign_fit))
         return best;
-    /* Any bytes may seem to have several changes; but a modulation and a scale are more likely than these and a format.
-     */
+    /* With several changes any bytes may seem to fit. Another modulation and scale are likelier than another format
+     * with them. */
     const struct trial native = best;
     const bool is_likely = native.change == AS_READ && may_be(run, given);
     best = (struct trial){.score = is_likely ? native.score : least_fit};
@@ -382,8 +387,8 @@ static void describe(const struct demod_run *run, const struct trial *best, char
     snprintf(text, 256, "%s%s%s", change, modulation, scale);
 }
 
-/* Returns how alike a component and the one `distance`, 1 or 2, before it are: +-1 if they are the same but for their
- * sign, 0 for scrambled data. Alternate symbols change their sign if wanted, for pi/2-BPSK. Large ones are limited. */
+/* Returns the magnitude of the correlation between components `distance` apart: 1, I with Q of a symbol, or 2,
+ * neighbours. It is 0 for scrambled data. With `alternates` odd symbols change their sign, as for pi/2-BPSK. */
 static double likeness(const struct fit_view *view, double median, size_t distance, bool alternates)
 {
     const double largest = sqrt(4 * median);
@@ -401,7 +406,7 @@ static double likeness(const struct fit_view *view, double median, size_t distan
     return energy > 0 && energy <= DBL_MAX ? fabs(product / energy) : 0;
 }
 
-/* Returns the share of components that were limited. */
+/* Returns the share of components that lie at an end of their range. */
 static double clipped_share(const struct fit_view *view)
 {
     double n = 0;
@@ -418,8 +423,8 @@ void fit_describe_format(const struct demod_run *run, char text[256])
         describe(run, &best, text);
 }
 
-/* Returns whether quarters of symbols differ in energy, and one has less than points have, or each fits at another
- * scale. */
+/* Returns whether the quarters of the symbols differ in energy, and either one has less than the points have, or they
+ * fit at different scales. */
 static bool has_varying_size(const struct fit_view *view, double median, softqam_modulation modulation,
                              double given_scale)
 {
@@ -460,7 +465,7 @@ static bool has_varying_size(const struct fit_view *view, double median, softqam
     return most > 1.1 * least && gain > 0.05;
 }
 
-/* Returns whether hardly any component lies beyond the last but one level, where 2 of the levels are. */
+/* Returns whether the outermost two levels of an axis are hardly used. */
 static bool lacks_outer_points(const struct fit_view *view, const struct modulation *modulation, double scale)
 {
     const double n_levels = 1 << modulation->axis_bits, limit = (n_levels - 2) / sqrt(modulation->energy);
@@ -470,7 +475,8 @@ static bool lacks_outer_points(const struct fit_view *view, const struct modulat
     return n < 0.1 * 2 / n_levels * 2 * (double)view->n;
 }
 
-/* Returns whether the symbols, of this fit, are as the command says; if not, `best` is what would mend that. */
+/* Returns whether the symbols, whose fit is `found`, are as the command says. If not, `best` gets the changes with
+ * which they would be. */
 static bool fits_as_given(const struct demod_run *run, const struct fit_view *view, double median,
                           struct fit_measure found, bool is_odd, struct trial *best)
 {
@@ -480,7 +486,7 @@ static bool fits_as_given(const struct demod_run *run, const struct fit_view *vi
     const enum file_format given = run->recording.format;
     const size_t seen = are_floats(given, view, median) ? 0 : component_nbytes(run);
     if (seen > 0 && file_formats[given].symbol_nbytes != 2 * seen)
-        *best = find_best(run, true); /* two integers that are read as one fit at another scale */
+        *best = find_best(run, true); /* pairs of integers that are read as one integer may fit at another scale */
     if (is_good && best->change == AS_READ && turns_slowly(view, modulation_get(run->config->modulation), median)) {
         *best = (struct trial){.score = found.fit, .modulation = run->config->modulation};
         try_all(run, (struct trial){.change = SPINNING, .format = given}, best);
@@ -493,7 +499,7 @@ static bool fits_as_given(const struct demod_run *run, const struct fit_view *vi
 
 bool fit_check(const struct demod_run *run, const struct fit_view *view)
 {
-    static struct fit_view first; /* enough for simple questions */
+    static struct fit_view first; /* fewer symbols, enough for the simple checks */
     const softqam_modulation given = run->config->modulation;
     const struct modulation *modulation = modulation_get(given);
     struct trial best;
@@ -508,7 +514,7 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     const bool is_diagonal =
         modulation->n_bits > 1 && fmax(likeness(&first, median, 1, false), likeness(&first, median, 1, true)) > 0.2;
     describe_balance(&first, median, modulation, balance, &one_sided);
-    const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* three deviations of what it is estimated with */
+    const double turn_limit = modulation->n_bits > 6 ? 6.5 : 4; /* degrees: three standard deviations of the estimate */
     const bool is_turned = fabs(straighten(&first, modulation, median, false)) > turn_limit,
                varies = has_varying_phase(&first);
     const bool fades = has_varying_size(view, median, given, (double)run->config->input_scale),
@@ -521,7 +527,8 @@ bool fit_check(const struct demod_run *run, const struct fit_view *view)
     const bool others_fit = *text && best.score > found.fit, is_foreign = others_fit && best.change == AS_FORMAT;
     const bool is_clipped = clipped > 0.03;
     const bool is_even = isinf(found.gap) && isinf(fit_measure(view, given, scale, false).gap);
-    const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view->n : -0.002; /* few bits take much noise */
+    const double least = modulation->n_bits > 2 ? 0.002 + 2 / (double)view->n
+                                                : -0.002; /* modulations of few bits are usable in strong noise */
     const bool has_other_points = !isinf(found.gap) && found.gap > 0.2 + 400 / (double)view->n;
     const bool is_noisy = !is_even && !(isinf(found.gap) && !is_clipped) && found.fit >= least;
     if (!others_fit && is_noisy && !has_other_points && !is_odd)

@@ -28,7 +28,7 @@ enum noise_kind {
     NOISE_UNIT,  /* 1, because any gives the same signs */
     NOISE_VALUE, /* one for all */
     NOISE_AUTO,  /* one for all, estimated from the first symbols */
-    NOISE_FILE   /* one a symbol */
+    NOISE_FILE   /* one for each symbol */
 };
 
 /* A value of --backend besides those of softqam_backend: demod_run_wants_cuda() chooses one of them. */
@@ -40,13 +40,13 @@ struct demod_options {
     const char *named_input_format, *named_output_format, *llr_scale, *llr_limit; /* as given; NULL for none */
     int progress;                                                                 /* demod_progress */
     const char *input, *output;
-    const char *compared_bits;    /* a file; NULL for none, as the next */
-    const char *noise_file;       /* NOISE_FILE */
+    const char *compared_bits;    /* a file's name; NULL: none */
+    const char *noise_file;       /* likewise, for NOISE_FILE */
     uint64_t skip, count;         /* symbols of INPUT; count is UINT64_MAX for all that are left */
-    uint64_t plane_symbols;       /* symbols of a code block, which comes out as bit planes; 0 for symbol order */
+    uint64_t plane_symbols;       /* symbols of a code block, whose values are written as bit planes; 0: symbol order */
     uint64_t header_bytes;        /* bytes of INPUT before its first symbol */
     unsigned channel, n_channels; /* --channel K/N; N is 0 without it */
-    bool swaps, conjugates;       /* I and Q; Q's sign */
+    bool swaps, conjugates;       /* swaps I and Q; changes the sign of Q */
     double noise_var;             /* NOISE_VALUE */
     /* llr_scale and llr_limit are set for s8 and s16; modulation and input_scale are 0 if the input says them. */
     softqam_demodulator_config config;
@@ -56,8 +56,8 @@ struct demod_options {
     enum output_kind output_kind;          /* OUTPUT's kind; config.output_format is what the library makes for it */
     enum noise_kind noise;
     uint32_t c_init;
-    unsigned shard, n_shards; /* --shard K/N; N is 0 without it, and up to 1 means the whole */
-    bool input_is_sigmf;      /* then the metadata give the format and, unless given, scale, modulation and c_init */
+    unsigned shard, n_shards; /* --shard K/N; N is 0 without it; 0 and 1 mean all of INPUT */
+    bool input_is_sigmf;      /* the metadata say the format and, unless options do, scale, modulation and c_init */
     bool c_init_given;        /* --c-init, which may say that nothing is descrambled; else the recording says it */
     bool descrambles;         /* by c_init */
     bool scale_auto;          /* config.input_scale is estimated from the first symbols */
@@ -75,11 +75,12 @@ struct demod_options {
 /* Both programs' options, with all of --help. */
 extern struct option_row demod_option_rows[];
 
-/* OPTIONS_WRONG after it has said what is wrong. softqam-demod-mpi's ranks are the parts that --shard would choose. */
+/* Parses a command. Returns OPTIONS_WRONG after a message. softqam-demod-mpi has no --shard, because its ranks are the
+ * parts. */
 enum option_result demod_options_parse(int argc, char *const argv[], bool is_mpi, struct demod_options *options);
 
-/* Checks that OUTPUT's format is one for the modulation, descrambled or not. The message names the subject as the
- * source of the two; NULL for the command. */
+/* Checks that OUTPUT's format suits the modulation and descrambling. A message names `subject`, which says these; NULL:
+ * the command. */
 bool demod_options_check_format(const struct demod_options *options, const char *subject);
 
 /* statistics.c */
@@ -95,12 +96,12 @@ struct noise_estimate {
     double limit;        /* symbols of more energy are left out; 0 for none */
 };
 
-/* Returns 64 times the median energy of symbols that are finite and not 0, which Gaussian noise does not reach: what is
- * beyond are outliers. */
+/* Returns 64 times the median energy of the symbols that are finite and not 0. Gaussian noise does not reach that, so
+ * symbols beyond it are outliers. */
 double noise_energy_limit(const softqam_demodulator_config *config, const void *samples, size_t n_symbols);
 
-/* Adds n symbols of the library's input, for a configuration in which input_scale is not 0; leaves out those that are
- * not finite. `position` is the first one's in its codeword, for pi/2-BPSK. */
+/* Adds n symbols in the library's input format; skips those that are not finite. config->input_scale must not be 0.
+ * `position` is the first symbol's in its codeword, for pi/2-BPSK. */
 void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulator_config *config, uint64_t position,
                         const void *samples, size_t n_symbols);
 
@@ -115,13 +116,14 @@ double noise_estimate_variance(const struct noise_estimate *estimate, softqam_mo
  * if the noise moves symbols to a wrong point, the true value is larger. NaN as above. */
 double noise_estimate_evm(const struct noise_estimate *estimate);
 
-/* Returns the expected squared distance to the nearest point at a noise variance; never more than that nor less than a
+/* Returns the expected squared distance to the nearest point at a noise variance: at most the variance, and at least a
  * fifteenth of it. */
 double noise_expected_error(softqam_modulation modulation, double noise_var);
 
 /* verify.c */
 
-/* The first ones: what takes a few seconds; and of the rest, a prime, so that every place of a loop's turn comes. */
+/* The first symbols are all checked, as many as take a few seconds; of the rest one in VERIFY_STEP, a prime, so that
+ * every position in a loop's iteration is checked. */
 #define VERIFY_ALL_SYMBOLS     ((uint64_t)16 << 20)
 #define VERIFY_ALL_LLR_SYMBOLS ((uint64_t)256 << 10)
 #define VERIFY_STEP            ((uint64_t)257)
@@ -130,11 +132,11 @@ struct nr_scrambling;
 
 struct verifier {
     struct oracle *oracle; /* for soft bits; NULL before the start and after the end */
-    char reference[64];    /* what is compared with, by name */
+    char reference[64];    /* the reference's name, for messages */
     softqam_demodulator_config config;
-    uint64_t n_all;                   /* symbols of which every one is checked */
+    uint64_t n_all;                   /* the first symbols, all of which are checked */
     uint64_t n_seen, n_checked;       /* symbols */
-    uint64_t position;                /* place in the codeword of the symbol with index 0 */
+    uint64_t position;                /* position of symbol 0 in its codeword */
     struct nr_scrambling *scrambling; /* NULL if the LLRs are not descrambled */
 };
 
@@ -146,13 +148,13 @@ struct verify_difference {
     unsigned bit;
     double got;
     double expected;
-    double low, high; /* what would have been accepted, expected included; both ends too */
+    double low, high; /* the accepted range, both ends included */
 };
 
 /* NULL in programs that are built without the reference. */
 struct verification {
     /* Starts with a configuration in which input_scale, and for s8 and s16 llr_scale and llr_limit, are not 0, and with
-     * the c_init that descrambles, or NULL. Returns false when memory is short. */
+     * the c_init that descrambles, or NULL. Returns false if there is no memory. */
     bool (*start)(struct verifier *verifier, const softqam_demodulator_config *config, const uint32_t *c_init);
     /* Checks what the library made of the next n symbols and noise variances. Returns false and fills the difference at
      * the first that is wrong. */
@@ -165,82 +167,83 @@ extern const struct verification *const verification;
 
 /* run.c and stages.c */
 
-enum { N_BATCHES = 4, FIT_SYMBOLS = 8192 /* symbols that are looked at */ };
+enum { N_BATCHES = 4, FIT_SYMBOLS = 8192 /* the first symbols, whose fit is measured */ };
 
 /* The stages, in the order in which a batch comes to them. */
 enum batch_stage { STAGE_READ, STAGE_DEMODULATE, STAGE_WRITE, N_BATCH_STAGES };
 
 struct batch {
     void *samples;
-    void *noise_vars; /* floats; NULL if there is not one a symbol */
+    void *noise_vars; /* a float for each symbol; NULL without a noise file */
     void *out;
     size_t n_symbols;
-    size_t out_nbytes; /* bytes of OUTPUT, when it is demodulated */
+    size_t out_nbytes; /* bytes for OUTPUT, once the batch is demodulated */
     bool is_last;
-    bool failed; /* then it is the last; what it has comes before the failure */
+    bool failed; /* a stage has failed after these symbols; then is_last is set too */
 };
 
 struct batch_ring {
     struct batch batches[N_BATCHES];
     sem_t n_ready[N_BATCH_STAGES];   /* batches that wait for a stage */
-    unsigned n_done[N_BATCH_STAGES]; /* batches that a stage has done; only the stage itself knows */
+    unsigned n_done[N_BATCH_STAGES]; /* batches that a stage has done; only that stage's thread uses its number */
     atomic_bool is_stopped;          /* no stage gets a batch any more */
 };
 
 /* A run that is all zero except for its options holds nothing. */
 struct demod_run {
-    struct demod_options *options;      /* completed by what a recording says */
+    struct demod_options *options;      /* completed by a recording's metadata */
     softqam_demodulator_config *config; /* the options'; its input_scale is then never 0 */
-    struct sigmf_input recording;       /* what INPUT is; empty but for its format when it is plain */
+    struct sigmf_input recording;       /* INPUT's metadata; of a plain INPUT the format alone */
     struct input_file symbols;
-    struct input_file noise_vars, sent_bits; /* one for each symbol, or bit; not open if they are not asked for */
+    struct input_file noise_vars,
+        sent_bits; /* a value for each symbol, or bit; not open unless the command names them */
     struct output_file output;
     uint64_t n_symbols;       /* symbols to demodulate; UINT64_MAX if their number is not known beforehand */
     uint64_t first_symbol;    /* a part's first symbol, from the start of what --skip leaves */
-    float noise_var;          /* one for all symbols, unless there is one for each */
+    float noise_var;          /* for all symbols; unused with a noise file */
     uint64_t n_noise_symbols; /* symbols that noise_var was estimated from; 0 if it was not */
     uint64_t n_scale_symbols; /* symbols that the scale was estimated from */
     softqam_context *context;
     softqam_demodulator *demodulator;
-    size_t value_nbytes;                          /* bytes of what the library makes of a symbol */
-    unsigned packed_byte, n_packed;               /* bits of which no whole byte has come together; and how many */
+    size_t value_nbytes;                          /* bytes that the library writes for a symbol */
+    unsigned packed_byte, n_packed;               /* bits that do not fill a byte yet, and their number */
     uint64_t n_demodulated;                       /* symbols */
     uint64_t n_compared, n_wrong;                 /* bits */
-    uint64_t n_wrong_conjugated, n_wrong_swapped; /* bits that would be wrong if Q had the other sign, or was I */
-    double started;                               /* clock_seconds() then */
+    uint64_t n_wrong_conjugated, n_wrong_swapped; /* with the other sign of Q; with I and Q swapped */
+    double started;                               /* clock_seconds() when the threads were started */
     double seconds_in_library;
     softqam_statistics statistics; /* for --stats */
     struct noise_estimate seen;    /* for --stats, while demod_sees_all() */
-    unsigned char *first_bytes;    /* bytes of the channel that is demodulated, for the fit */
+    unsigned char *first_bytes;    /* the first symbols as INPUT has them, of the chosen channel */
     size_t n_first_bytes;
     uint64_t n_noise_low;    /* values of the noise file that are not positive, without --noise-floor */
     uint64_t n_noise_other;  /* its values that are NaN or infinite */
     float *first_noise_vars; /* noise variances of these symbols */
     struct verifier verifier;
     size_t batch_symbols;
-    void *symbol_order; /* a batch in symbol order, if it comes out as bit planes and is looked at; else NULL */
+    void *symbol_order; /* with bit planes, for --verify and --compare: a batch's values in symbol order; else NULL */
     struct batch_ring ring;
-    pthread_t threads[STAGE_WRITE]; /* threads of the stages before */
+    pthread_t threads[STAGE_WRITE]; /* threads of the other stages */
     int n_threads;
-    int stop_fd; /* an event that ends the threads' waiting for input; 0 for none */
+    int stop_fd; /* an eventfd that ends a wait for input; 0: none */
 };
 
-/* Opens what is read, and finds out what it is. */
+/* Opens the input files, and completes the options by a recording's metadata. */
 bool demod_run_open(struct demod_run *run);
 
-/* Opens what is written, which may be no file that is read, for that would be lost. */
+/* Opens OUTPUT. Refuses a file that the run reads, which would be lost. */
 bool demod_run_open_output(struct demod_run *run);
 
-/* Leaves only the symbols that the command wants, and of those only part `index` (from 0) of n_parts, which are as
- * large as each other but for one symbol, or one code block if those come out as bit planes. What is estimated from
- * the first symbols is from those of all. */
+/* Selects the symbols that the command wants, and of those part `index` (from 0) of n_parts. Parts differ by at most
+ * one symbol, or with bit planes by one code block. Estimates are made from INPUT's first symbols, whatever the part.
+ */
 bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts);
 
-/* Returns whether --stats is to see all symbols so far: those of soft bits, for which the library only counts, and a
- * few, of which the library's sample would be too small. */
+/* Returns whether --stats estimates noise and EVM from all symbols: for soft bits, of which the library has no sample,
+ * and as long as the symbols are so few that its sample would be too small. */
 bool demod_sees_all(const struct demod_run *run);
 
-/* Returns the bits of what a symbol becomes in OUTPUT. */
+/* Returns the bits that a symbol takes in OUTPUT. */
 size_t demod_run_output_bits(const struct demod_run *run);
 
 /* Returns whether the run is to use CUDA: the command says so, or leaves the choice and the input is large. */
@@ -249,42 +252,43 @@ bool demod_run_wants_cuda(const struct demod_run *run);
 /* Makes the context, the demodulator and the buffers, and starts the threads, so files are opened before this. */
 bool demod_run_start(struct demod_run *run);
 
-/* Writes all that is demodulated. False after a failure, of whatever stage. */
+/* Writes the batches as they are demodulated. Returns false after a failure of any stage. */
 bool demod_run_write(struct demod_run *run);
 
-/* Ends the threads, frees what is held, and removes what was written unless it is kept. */
+/* Ends the threads, frees everything, and removes OUTPUT unless `keep`. */
 void demod_run_close(struct demod_run *run, bool keep);
 
-/* These are in stages.c. They start the threads and end them: early, when they may wait for batches, or for input that
- * may not come for a long time. demod_misfit() says that a file has too few or too many values, and returns false. */
+/* In stages.c: start the threads and end them; `early` if they may still wait for batches or for input. demod_misfit()
+ * prints that a file has too few or too many values, and returns false. */
 bool demod_start_threads(struct demod_run *run);
 void demod_end_threads(struct demod_run *run, bool early);
 bool demod_misfit(const struct demod_run *run, const struct input_file *file, bool is_short);
 
-/* In report.c: makes the estimates of the scale and of the noise variance N0 that the command asks for, from the first
- * symbols, which are read again; once. Without any symbols there are none. */
+/* In report.c: estimates the scale and the noise variance N0, as far as the command asks for that, from the first
+ * symbols, which are put back to be read again. A second call does nothing, nor does a file without symbols. */
 bool demod_estimate(struct demod_run *run);
 
-/* In stages.c: leaves of each group of symbols the channel that is wanted, in place. */
+/* In stages.c: keeps, in place, the chosen channel's symbol of each group. */
 void demod_take_channel(const struct demod_run *run, void *samples, size_t n_symbols);
 
-/* In stages.c: makes of n symbols of a format the library's, in place, I and Q as the options say. */
+/* In stages.c: converts n symbols of a file to the library's format, in place; swaps and conjugates them as the options
+ * say. */
 void demod_convert(const struct demod_options *options, enum file_format format, void *samples, size_t n_symbols);
 
-/* In symbols.c: warns of what is wrong with the first symbols and the noise file, and what would mend it. */
+/* In symbols.c: warns if the first symbols or the noise file seem wrong, and says what would mend them. */
 void demod_check_symbols(const struct demod_run *run);
 
-/* In fit.c: returns the input_scale that makes symbols fit best, if that is clear and another than the config's. */
+/* In fit.c: returns the input_scale with which symbols fit best; the config's, if none is clearly better. */
 double demod_fit_scale(const softqam_demodulator_config *config, uint64_t position, const void *samples, size_t n);
 
-/* In fit.c: chooses the modulation that fits best. False if none does clearly. */
+/* In fit.c: chooses the modulation that fits best. Returns false, after a message, if none is clearly best. */
 bool demod_choose_modulation(struct demod_run *run);
 
-/* Prints how much is done, if that is wanted and the time `due` of clock_seconds() has come. */
+/* Prints the progress if the command wants it and clock_seconds() has reached *due, which it then sets anew. */
 void demod_progress(const struct demod_run *run, uint64_t n_done, double *due);
 
-/* Warns, before OUTPUT has its name, of what may be wrong with it, unless the run is quiet. False if that is a
- * failure. */
+/* Warns of what may be wrong with OUTPUT, before that gets its name, unless the run is quiet. Returns false if a
+ * warning is a failure (--strict). */
 bool demod_warn(const struct demod_run *run);
 
 /* Reports after the run: estimates, what --verify and --compare found, and what --stats asks for. */

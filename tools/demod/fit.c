@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures how well symbols fit a constellation, and what would make them fit. Scrambled data use all levels of an axis
- * alike, so magnitudes of components have a known density but for the noise, which is taken as a mixture of Gaussian
- * noise of all strengths: fading has many. The fit is the mean log-likelihood of a component beyond that of such noise
- * alone, in nats. It is above 0.4 if few decisions are wrong, and falls to 0 as noise hides the points. Whatever is
- * tried instead of the command's settings must fit better by more than chance and a mixture of few strengths explain:
- * 0.006 was the most for 10,000 right files. */
+/* Measures how well symbols fit a constellation, and finds the scale and the modulation that fit best. Scrambled data
+ * use all levels of an axis equally often, so the density of the components' magnitudes is known except for the noise.
+ * The noise is modelled as a mixture of Gaussian noise of N_STRENGTHS deviations, because fading has many. The fit is
+ * the mean log-likelihood of a component's magnitude less that under noise alone, in nats. It is above 0.4 if few
+ * decisions are wrong, and falls to 0 as noise hides the points. Whatever is tried instead of the command's settings
+ * must fit better by more than chance: by more than 0.006, the most that was seen for 10,000 right files. */
 #include "fit.h"
 
 #include <float.h>
@@ -19,19 +19,21 @@ enum {
     N_BINS = 256,
     N_STRENGTHS = 16,
     N_ROUNDS = 14,
-    N_COARSE_ROUNDS = 4, /* rounds that find what is near */
-    LIMIT = 5,           /* deviations, beyond which is nothing */
+    N_COARSE_ROUNDS = 4, /* enough to compare scales */
+    LIMIT = 5,           /* in deviations: a normal variate is taken to lie within */
 };
 static const double bin_width = 0.01, least_deviation = 0.003, strength_ratio = 1.6;
 
-/* By magnitude; the last bin has all that is larger. Columns are deviations of the noise. */
+/* A density has a row for each bin of magnitudes, the last of which has all that is larger, and a column for each
+ * deviation of the noise. */
 typedef float strengths __attribute__((vector_size(N_STRENGTHS * sizeof(float))));
 typedef strengths density[N_BINS + 1];
 struct histogram {
     double counts[N_BINS + 1], n;
 };
 
-/* Returns the share of a normal variate that is below x, from a table: erfc() would take most of a short run's time. */
+/* Returns the probability that a normal variate is below x, from a table: erfc() would take most of a short run's time.
+ */
 static double below(double x)
 {
     enum { STEPS = 64, N = 2 * LIMIT * STEPS };
@@ -45,13 +47,13 @@ static double below(double x)
     return shares[i] + (place - i) * (shares[i + 1] - shares[i]);
 }
 
-/* Makes the density of magnitudes for levels that are used alike, and of which each has its opposite. */
+/* Makes the density of magnitudes for equally likely levels that lie symmetrically about 0. */
 static void make_density(density to, const double *levels, unsigned n_levels)
 {
     double deviation = least_deviation;
     memset(to, 0, sizeof(density));
     for (int j = 0; j < N_STRENGTHS; j++, deviation *= strength_ratio) {
-        const int step = deviation > 1.2 ? 8 : deviation > 0.3 ? 4 : 1; /* bins that are nearly alike */
+        const int step = deviation > 1.2 ? 8 : deviation > 0.3 ? 4 : 1; /* bins whose densities are nearly equal */
         for (unsigned k = 0; k < n_levels; k++) {
             const int first = (int)fmax(0, (levels[k] - LIMIT * deviation) / bin_width) / step * step;
             double before = below((first * bin_width - levels[k]) / deviation);
@@ -66,8 +68,8 @@ static void make_density(density to, const double *levels, unsigned n_levels)
     }
 }
 
-/* Returns the density of one of the two axes, made when first asked for: BPSK's second one has one level, 0, as noise
- * has. */
+/* Returns the density of one of the two axes, which is made when it is first needed. Noise alone (NULL) has one level,
+ * 0, and so has BPSK's second axis. */
 static const density *density_of(const struct modulation *modulation, int axis)
 {
     static density made[MODULATION_MAX_BITS / 2 + 2];
@@ -84,11 +86,11 @@ static const density *density_of(const struct modulation *modulation, int axis)
     return (const density *)&made[which];
 }
 
-/* Returns the mean log-likelihood of both axes' magnitudes for the mixture of strengths that makes it largest, which
- * expectation and maximisation find. */
+/* Returns the mean log-likelihood of both axes' magnitudes, for the mixture of deviations that maximises it.
+ * Expectation maximisation finds that. */
 static double likelihood(const struct histogram axes[2], const density *const densities[2], int n_rounds)
 {
-    const int step = densities[0] == densities[1] ? 2 : 1; /* both axes at once */
+    const int step = densities[0] == densities[1] ? 2 : 1; /* 2: both axes at once */
     strengths weights = {0};
     double sum = 0;
     const double n = axes[0].n + axes[1].n;
@@ -119,13 +121,14 @@ static void count(const struct fit_view *view, const struct modulation *modulati
     const double width = fmax(view->quantum * scale, bin_width);
     memset(axes, 0, 2 * sizeof axes[0]);
     for (size_t i = 0; i < view->n; i++) {
-        double c[2]; /* spread, for a level may lie where two bins meet, and integers be coarser than bins */
+        /* Dithered, because a level may lie where two bins meet, and integers may be coarser than bins. */
+        double c[2];
         for (int k = 0; k < 2; k++)
             c[k] = scale * (double)view->symbols[2 * i + k] +
                    width * ((uint32_t)i * (k ? UINT32_C(2654435769) : UINT32_C(3242174889)) * 0x1p-32 - 0.5);
         if (!(fabs(c[0]) + fabs(c[1]) <= DBL_MAX) || fit_is_limited(view, 2 * i) || fit_is_limited(view, 2 * i + 1))
             continue;
-        if (is_bpsk) { /* the diagonals */
+        if (is_bpsk) { /* its axes are the diagonals */
             const double turned = modulation->rotates && (view->position + i) % 2 ? -1 : 1, first = c[0];
             c[0] = (first + turned * c[1]) * sqrt(0.5);
             c[1] = (c[1] - turned * first) * sqrt(0.5);
@@ -157,7 +160,7 @@ static struct fit_measure measure(const struct fit_view *view, softqam_modulatio
         highest += share > 0 ? share * log(share) / 2 : 0;
         last = share > 0 ? i / 2 : last;
     }
-    /* Noise is that of I and Q for all: then BPSK and QPSK compare. */
+    /* Noise alone is measured on I and Q, for BPSK too, so that its fit compares with QPSK's. */
     const double gap = -log(last + 1) > found + 0.01 + 4 / n ? (double)INFINITY : highest - found;
     if (modulation->n_bits == 1)
         count(view, modulation_get(SOFTQAM_MODULATION_QPSK), scale, axes);
@@ -165,7 +168,7 @@ static struct fit_measure measure(const struct fit_view *view, softqam_modulatio
     for (int axis = 0; of_worse && axis < 2 && modulation->n_bits > 1; axis++) {
         const struct histogram one[2] = {axes[axis], {.n = 0}};
         least = fmin(least, likelihood(one, points, n_rounds) -
-                                likelihood(one, noise, n_rounds)); /* both have the same points */
+                                likelihood(one, noise, n_rounds)); /* I and Q have the same levels */
     }
     return (struct fit_measure){least, gap};
 }
@@ -175,7 +178,7 @@ struct fit_measure fit_measure(const struct fit_view *view, softqam_modulation k
     return measure(view, kind, scale, of_worse, N_ROUNDS);
 }
 
-/* Returns the factor that brings all but outliers to unit energy; 0 if there is none. */
+/* Returns the factor that brings symbols, except outliers, to unit mean energy; 0 if there is none. */
 static double unit_scale(const struct fit_view *view)
 {
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32, .input_scale = 1};
@@ -219,7 +222,7 @@ double demod_fit_scale(const softqam_demodulator_config *config, uint64_t positi
     view.limit = limit_of(config->input_format);
     sample_format_widen(config->input_format, samples, view.n, 1, view.symbols);
     const double found = fit_any_scale(&view, config->modulation, false, &scale);
-    const double least = found > 0.3 ? 0.008 : 0.02; /* clear points show more than the energy of a few */
+    const double least = found > 0.3 ? 0.008 : 0.02; /* relative change: clear points show a smaller one */
     return found > 0.1 && fabs(scale / (double)config->input_scale - 1) > least ? scale : (double)config->input_scale;
 }
 

@@ -7,18 +7,18 @@
 
 #include "demod.h"
 
-enum { FIT_MIN_SYMBOLS = 1000 }; /* fewer do not show whether they fit */
+enum { FIT_MIN_SYMBOLS = 1000 }; /* fewer are too few to say whether they fit */
 
-/* Symbols, before their scale. */
+/* The symbols that are measured, not yet scaled. */
 struct fit_view {
     float symbols[2 * FIT_SYMBOLS];
     size_t n;
     uint64_t position;
-    double limit;   /* largest component and a half: what is there was clipped; infinite for floats */
-    double quantum; /* 1 for integers, over which each is spread: bins are as fine; else 0 */
+    double limit;   /* the largest integer and a half: components at it were clipped; infinite for floats */
+    double quantum; /* the width over which a component is dithered: 1 for integers, else 0 */
 };
 
-/* Returns whether a component is at an end of its range, to which larger ones were limited. */
+/* Returns whether a component lies at an end of its format's range, so that it may have been clipped. */
 static inline bool fit_is_limited(const struct fit_view *view, size_t i)
 {
     return fabs((double)view->symbols[i] + 0.5) >= view->limit;
@@ -27,24 +27,25 @@ static inline bool fit_is_limited(const struct fit_view *view, size_t i)
 /* Reads the run's first bytes as symbols of a format. */
 void fit_load(const struct demod_run *run, enum file_format format, struct fit_view *view);
 
-/* The fit of symbols, and the most that any density could gain, infinite if an even spread of components explains them
- * better. */
+/* Both in nats. */
 struct fit_measure {
-    double fit, gap;
+    double fit; /* how much better the modulation explains the symbols than noise does */
+    double gap; /* how much better than the modulation any density could; infinite if even a uniform one does */
 };
 
-/* Measures the fit of a modulation; with `of_worse` that of the worse axis, for bytes that are read as another format
- * often leave one that looks good. */
+/* Measures the fit of a modulation; with `of_worse` that of the worse axis, because bytes that are read in a wrong
+ * format often leave one axis that fits. */
 struct fit_measure fit_measure(const struct fit_view *view, softqam_modulation kind, double scale, bool of_worse);
 
-/* Returns the best fit of a modulation at any scale near that of unit energy, to which noise adds, and the scale. */
+/* Finds the scale at which a modulation fits best. Returns that fit. Scales from 0.97 to 1.39 times that of unit energy
+ * are tried, because noise adds to the energy. */
 double fit_any_scale(const struct fit_view *view, softqam_modulation modulation, bool of_worse, double *scale);
 
-/* In cause.c: writes "with -i NAME" if the first bytes clearly have another format, else nothing. */
+/* In cause.c: writes " with -i NAME" if the first bytes clearly have another format, else "". */
 void fit_describe_format(const struct demod_run *run, char text[256]);
 
-/* In cause.c: warns if something else explains the symbols, whose view is as given, better than what the command and
- * the recording say; then false. */
+/* In cause.c: warns, and returns false, if something else explains the symbols better than what the command and the
+ * recording say. `view` has the symbols as these say. */
 bool fit_check(const struct demod_run *run, const struct fit_view *view);
 
 #endif

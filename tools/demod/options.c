@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Both softqam-demod's options, with all of --help, and how they and the names of files combine. */
+/* The options of softqam-demod and softqam-demod-mpi with the text of --help, and the checks of their combinations. */
 #include <float.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -17,11 +17,11 @@ enum {
     MAX_THREADS = 1024,
     MAX_STREAMS = 64,
     MAX_CHUNK_SYMBOLS = 1 << 28,
-    MAX_PLANE_SYMBOLS = 1 << 22, /* each batch that is read holds that many at least */
+    MAX_PLANE_SYMBOLS = 1 << 22, /* a batch holds at least one code block */
     MAX_SHARDS = 1000000
 };
 
-/* More symbols would make files whose size is no 64-bit signed number. */
+/* With more symbols the size of a file would exceed a signed 64-bit number. */
 enum { MAX_SYMBOL_NBYTES = 16 };
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MAX_SYMBOL_NBYTES)
 
@@ -92,7 +92,7 @@ static bool take_part(const struct option_call *call, unsigned *part, unsigned *
 {
     static const char digits[] = "0123456789";
     const size_t length = strspn(call->text, digits);
-    const char *second = call->text + length + 1; /* where the first ends at a slash */
+    const char *second = call->text + length + 1; /* what follows the slash */
     const bool is_form = length > 0 && call->text[length] == '/' && *second && !second[strspn(second, digits)];
     const unsigned long k = strtoul(call->text, NULL, 10), n = is_form ? strtoul(second, NULL, 10) : 0;
     *part = (unsigned)k;
@@ -114,7 +114,7 @@ static bool take_channel(const struct option_call *call)
     return take_part(call, &options->channel, &options->n_channels);
 }
 
-/* Takes nothing, or json. */
+/* Takes no value, or json. */
 static bool take_stats(const struct option_call *call)
 {
     struct demod_options *options = call->target;
@@ -160,7 +160,7 @@ struct option_row demod_option_rows[] = {
      .take = take_c_init},
     {"--planes", "N",
      "bit planes: every N symbols are a code block (the last may be shorter), whose values come out as all b0, all b1, "
-     "..; 1 to 4194304; --skip takes a multiple of N then",
+     "..; 1 to 4194304; --skip must be a multiple of N",
      option_take_count, TO(plane_symbols), .min = 1, .max = MAX_PLANE_SYMBOLS},
     {"--input-format", "FORMAT",
      "cf32, cs16, cs8, cf16, cu8, cs32, cf64 or another, see below; default: by INPUT's suffix; cf32 for \"-\" and a name "
@@ -172,18 +172,18 @@ struct option_row demod_option_rows[] = {
      option_take_text, TO(named_output_format), .letter = 'o'},
     {"--input-scale", "X|auto",
      "factor that brings samples to unit mean symbol energy, a number or a fraction A/B; auto: the one that gives the "
-     "first 262144 symbols the energy 1 + N0, N0 as given or else estimated; default: the recording's own, else 1 (cf32, "
+     "first 262144 symbols the mean energy 1 + N0, with N0 as given, or estimated; default: the recording's own, else 1 (cf32, "
      "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8), 1/128 (cu8h), 1/536870912 (cs32)",
      .take = take_input_scale},
     {"--skip", "N", "skip the first N symbols, their variances in a noise file, and their bits in --compare's; default: 0", option_take_count,
      TO(skip), .max = MAX_SYMBOLS},
-    {"--count", "N", "demodulate only the N symbols after these", option_take_count, TO(count), .max = MAX_SYMBOLS},
-    {"--header-bytes", "N", "skip the first N bytes of INPUT, which are no symbols, before all else; default: 0", option_take_count,
+    {"--count", "N", "demodulate only N symbols, the first after --skip", option_take_count, TO(count), .max = MAX_SYMBOLS},
+    {"--header-bytes", "N", "skip the first N bytes of INPUT, a header, before its first symbol; default: 0", option_take_count,
      TO(header_bytes), .max = INT64_MAX},
-    {"--channel", "K/N", "INPUT has the symbols of N channels, which take turns: demodulate channel K, from 1 to N",
+    {"--channel", "K/N", "INPUT interleaves the symbols of N channels: demodulate channel K, from 1 to N",
      take_channel, .max = SIGMF_MAX_CHANNELS},
     {"--swap-iq", NULL, "INPUT has Q before I", option_take_true, TO(swaps)},
-    {"--conjugate", NULL, "INPUT has -Q for Q, as after a mixer above the signal's frequency", option_take_true, TO(conjugates)},
+    {"--conjugate", NULL, "INPUT has -Q in place of Q, as after a mixer above the signal's frequency", option_take_true, TO(conjugates)},
     {"--no-clobber", NULL, "do not replace a file that is there already", option_take_true, TO(no_clobber), .letter = 'n'},
     OPTION_TEXT("Counts may have a suffix: k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 1e6 is a count, too."),
     OPTION_TEXT("Formats of INPUT, for each symbol I then Q in this machine's byte order:"),
@@ -215,8 +215,8 @@ struct option_row demod_option_rows[] = {
     {"--snr-db", "X", "N0 = 10^(-X/10), Es/N0 in dB, -200 to 200", .take = take_snr_db},
     {"--noise-file", "FILE", "one N0 for each symbol of INPUT, 32-bit floats", take_noise_file, TO(noise_file)},
     {"--noise-floor", "X",
-     "the least N0 of a noise file, as 1e-5: smaller values count as that, with 0 and negative ones, which equalisers write for "
-     "their best symbols, and whose LLRs are else 0",
+     "the least N0 of a noise file, such as 1e-5: smaller values, also 0 and negative ones, count as that. Equalisers write 0 for "
+     "their best symbols; without this option the LLRs of such symbols are 0",
      .take = take_noise_floor},
     OPTION_TEXT("N0 is the variance of the complex noise, E|n|^2, not of one component, for unit mean symbol energy."),
     OPTION_TEXT("Soft bits and LLRs:"),
@@ -265,7 +265,7 @@ struct option_row demod_option_rows[] = {
     {"--progress", "WHEN", "auto, always or never; default: auto, which shows it on a terminal", option_take_choice,
      TO(progress), .names = progresses},
     {"--strict", NULL, "a warning is a failure, and no OUTPUT appears", option_take_true, TO(strict)},
-    {"--quiet", NULL, "print only failures, and what --compare, --stats and --progress always ask for", option_take_true,
+    {"--quiet", NULL, "print only failures, and what --compare, --stats or --progress=always asks for", option_take_true,
      TO(quiet), .letter = 'q'},
     {"--help", NULL, "this text", .letter = 'h'},
     {"--version", NULL, "the version", .letter = 'V'},
@@ -296,11 +296,11 @@ struct option_row demod_option_rows[] = {
 };
 /* clang-format on */
 
-/* The functions below look at several options, and at the names of files. */
+/* Combinations of options and of files' names. */
 
 static bool is_decisions(enum output_kind kind) { return kind == OUTPUT_HARD || kind == OUTPUT_BITS; }
 
-/* Two files of which both are one descriptor would share its bytes. */
+/* Refuses inputs that name one descriptor: they would share its bytes. */
 static bool check_descriptors(const struct demod_options *options)
 {
     const char *const names[] = {options->input, options->noise_file, options->compared_bits};
@@ -326,7 +326,7 @@ static bool check_combinations(const struct demod_options *options)
         return message_print("--noise-floor", "only for the values of --noise-file");
     if (is_decisions(options->output_kind) && options->config.sign != SOFTQAM_SIGN_POSITIVE_IS_0)
         return message_print("--sign", "only for soft bits and LLRs; %s is bits", format);
-    /* Code blocks are counted from the start of INPUT, and also from where --skip ends. */
+    /* --skip must end where a code block ends. */
     if (options->plane_symbols > 0 && options->skip % options->plane_symbols != 0)
         return message_print("--planes",
                              "--skip %" PRIu64 " is not a multiple of the %" PRIu64 " symbols of a code block",
@@ -340,14 +340,14 @@ static bool check_combinations(const struct demod_options *options)
 
 /* The ranges and defaults of llr_scale and llr_limit in softqam.h; all 0 for formats that have none. */
 static const struct {
-    double max_scale; /* the least is 1/1024 */
+    double max_scale; /* the smallest is 1/1024 */
     float default_scale;
     unsigned max_limit; /* the default */
 } llr_settings[N_LIBRARY_FORMATS] = {
     [SOFTQAM_OUTPUT_S8] = {1048576, 6, 127}, [SOFTQAM_OUTPUT_S16] = {16384, 64, 32767}};
-_Static_assert(N_LIBRARY_FORMATS == 5, "those of integers");
+_Static_assert(N_LIBRARY_FORMATS == 5, "Give a new format of integers its row above");
 
-/* Chooses the scale and the limit of LLRs that are integers: as given, or the default. */
+/* Chooses the scale and the limit of LLRs that are integers: the command's, or the defaults. */
 static bool choose_llr_steps(struct demod_options *options)
 {
     static const char scale_option[] = "--llr-scale", limit_option[] = "--llr-limit";
@@ -366,8 +366,8 @@ static bool choose_llr_steps(struct demod_options *options)
     return true;
 }
 
-/* An INPUT whose format is named is plain samples, which of SigMF's files only the data are. A recording's format is in
- * its metadata, whatever suffix its name has. */
+/* With --input-format INPUT is plain samples, so of a recording's files it may name the data only. Otherwise a
+ * recording's metadata say the format, whatever its suffix. */
 static bool choose_input_format(struct demod_options *options)
 {
     const char *named = options->named_input_format;
@@ -386,7 +386,8 @@ static bool choose_input_format(struct demod_options *options)
     return true;
 }
 
-/* The signs of LLRs, which are decisions, are the same in all formats, and for any noise. */
+/* Decisions are the signs of LLRs, which neither the format nor N0 changes. So the library makes f32 for them, with an
+ * N0 of 1 unless one is given. */
 static bool choose_output_format(struct demod_options *options)
 {
     const int kind =

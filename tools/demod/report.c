@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what a run says on standard error: its progress, warnings, and the reports that were asked for; and the
- * estimates of the scale and the noise variance, which warnings compare with what the command says. */
+/* Prints progress, warnings and reports on standard error. Estimates the scale and the noise variance. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -12,21 +11,20 @@
 #include "common/modulation.h"
 #include "demod.h"
 
-/* Estimates take no more symbols than this, so that they are made before anything else and can be made in a pipe. */
+/* Estimates are made from this many symbols at most, before any is demodulated, so that they work on a pipe too. */
 #define ESTIMATE_SYMBOLS ((size_t)262144)
 
-enum { N_ROUNDS = 4 /* rounds in which scale and noise variance are found from each other */ };
+enum { N_ROUNDS = 4 /* iterations that find the scale from the noise variance and that from the scale */ };
 
-/* Noise that is stronger than this is nothing that anyone would demodulate: 6 dB above the symbols with up to two bits
- * a symbol, else as strong as they are. */
+/* Nobody demodulates symbols in stronger noise: 6 dB above symbols of one or two bits, or as strong as others. */
 static double largest_noise_var(softqam_modulation modulation)
 {
     return softqam_bits_per_symbol(modulation) <= 2 ? 4 : 1;
 }
 
-/* Puts in the configuration the input_scale with which the symbols have mean energy 1 + N0, N0 being noise_var or, if
- * that is 0, what is estimated from them. How many they are, without those that are not finite. `position` is the first
- * one's in the codeword. */
+/* Sets the configuration's input_scale so that the symbols have mean energy 1 + N0. N0 is noise_var or, if that is 0,
+ * estimated from the symbols. Returns how many symbols are finite, or 0 if no scale fits. `position` is the first
+ * symbol's in its codeword. */
 static uint64_t scale_estimate(softqam_demodulator_config *config, double noise_var, uint64_t position,
                                const void *symbols, size_t n_symbols)
 {
@@ -69,7 +67,7 @@ static bool estimate(struct demod_run *run, const void *symbols, size_t n_symbol
     noise.limit = noise_energy_limit(run->config, symbols, n_symbols);
     noise_estimate_add(&noise, run->config, position, symbols, n_symbols);
     run->n_noise_symbols = noise.n_symbols;
-    /* Neither the symbols of a file without noise nor those of a wrong scale leave what a noise variance can be. */
+    /* Without noise the estimate is 0, and at a wrong scale it may overflow. */
     run->noise_var = (float)fmin(fmax(noise_estimate_variance(&noise, run->config->modulation), FLT_MIN), FLT_MAX);
     return noise_estimate_energy(&noise) > 0 ||
            message_print(name, "no finite symbol%s among the first %zu to estimate the noise variance from",
@@ -162,13 +160,13 @@ static double bit_error_rate(const struct demod_run *run)
 /* Returns decibels, rounded to a millionth. */
 static double decibels(double noise_var) { return round(-1e7 * log10(noise_var)) / 1e6; }
 
-/* A line of --stats: a text, or else a number, which is unknown if it is not finite. */
+/* A line of --stats: a text or, if that is NULL, a number; one that is not finite is printed as unknown. */
 struct statistic {
     const char *name, *text;
     double number;
 };
 
-/* Prints a line each; as JSON one line, in which null is nothing. */
+/* Prints each on a line, or all as one line of JSON, with null for unknown. */
 static void print_statistics(const struct demod_run *run)
 {
     const softqam_statistics *counted = &run->statistics;
@@ -227,7 +225,7 @@ static void print_statistics(const struct demod_run *run)
     }
 }
 
-/* Writes what the places of many wrong bits say. Swapped bits are descrambled by the wrong ones. */
+/* Writes what may explain many wrong bits, else "". Descrambling hides a swap of I and Q. */
 static void explain_wrong_bits(const struct demod_run *run, char text[128])
 {
     const struct demod_options *options = run->options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a run, which symbols of them, and the demodulator and memory for its stages. */
+/* Opens the files of a run, selects their symbols, and makes the demodulator and the memory for its stages. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,8 +57,8 @@ static bool complete_options(struct demod_run *run)
     return true;
 }
 
-/* Leaves out what the command or the metadata say comes before the first symbol, and after the last. */
-static bool leave_samples(struct demod_run *run)
+/* Skips the bytes that lie before the first symbol and after the last, as the command or the metadata say. */
+static bool skip_header_and_trailer(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     struct input_file *file = &run->symbols;
@@ -89,7 +89,7 @@ bool demod_run_open(struct demod_run *run)
     const char *data = options->input_is_sigmf ? run->recording.data_path : options->input,
                *meta = run->recording.meta_path;
     if (!input_file_open(&run->symbols, data, n_channels > 1 ? "group" : "symbol", nbytes, nbytes) ||
-        !leave_samples(run) || (options->modulation_auto && !demod_choose_modulation(run)))
+        !skip_header_and_trailer(run) || (options->modulation_auto && !demod_choose_modulation(run)))
         return false;
     const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
     run->value_nbytes = softqam_output_nbytes(run->config->output_format, run->config->modulation, 1);
@@ -127,7 +127,7 @@ bool demod_run_open_output(struct demod_run *run)
            output_file_create(&run->output) && message_of_command(output_file_check_terminal(&run->output));
 }
 
-/* Leaves only n symbols from one on, with their values. */
+/* Selects n symbols from symbol `first` on, with their noise variances and sent bits. */
 static bool select_symbols(struct demod_run *run, uint64_t first, uint64_t n_symbols)
 {
     struct input_file *const files[] = {&run->noise_vars, &run->sent_bits, &run->symbols};
@@ -140,7 +140,7 @@ static bool select_symbols(struct demod_run *run, uint64_t first, uint64_t n_sym
                          n_skipped, first);
 }
 
-/* Checks that a file has a value for each symbol, if the number of both is known. */
+/* Checks that a file has a value for each symbol, if both numbers are known. */
 static bool check_fits(const struct demod_run *run, const struct input_file *file)
 {
     if (!file->is_regular || !run->symbols.is_regular)
@@ -156,7 +156,7 @@ static uint64_t part_start(uint64_t n, unsigned index, unsigned n_parts)
     return n / n_parts * index + n % n_parts * index / n_parts;
 }
 
-/* A pipe's part would begin where another process has read to. */
+/* Selects part `index` of n_parts. A pipe has no parts: other processes would read from it too. */
 static bool choose_part(struct demod_run *run, unsigned index, unsigned n_parts)
 {
     const struct input_file *const files[] = {&run->symbols, &run->noise_vars, &run->sent_bits};
@@ -180,7 +180,7 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
 {
     const uint64_t skip = run->options->skip, count = run->options->count,
                    n_there = input_file_n_symbols(&run->symbols);
-    const bool has_rest = n_there >= skip && n_there - skip >= count; /* the rest may be anything */
+    const bool has_rest = n_there >= skip && n_there - skip >= count; /* then the bytes after them may be anything */
     if ((run->symbols.is_regular && !has_rest && !input_file_is_whole(&run->symbols, run->symbols.n_left)) ||
         !select_symbols(run, skip, UINT64_MAX) || !check_fits(run, &run->noise_vars) ||
         !check_fits(run, &run->sent_bits) || !select_symbols(run, 0, count))
@@ -189,7 +189,7 @@ bool demod_run_select(struct demod_run *run, unsigned index, unsigned n_parts)
     return n_parts <= 1 || choose_part(run, index, n_parts);
 }
 
-/* Chunks that the user wants longer than that are not cut; a known small input needs no more memory than it fills. */
+/* Returns the symbols of a batch: at least a chunk of the user's, but no more than the input has, if that is known. */
 static size_t choose_batch_symbols(const struct demod_run *run)
 {
     const bool on_gpu = !strcmp(softqam_backend_name(run->demodulator), "cuda");
@@ -202,8 +202,8 @@ static size_t choose_batch_symbols(const struct demod_run *run)
     return unit == 0 ? n : n < unit ? unit : n - n % unit; /* whole code blocks */
 }
 
-/* CUDA's driver takes longer to start than the CPU to demodulate a small input. A pipe delivers no more symbols than
- * the CPU demodulates, and often a few at a time. */
+/* CUDA's driver takes longer to start than the CPU takes for a small input. The CPU is as fast as a pipe, which often
+ * delivers a few symbols at a time. */
 bool demod_run_wants_cuda(const struct demod_run *run)
 {
     const bool is_large = run->symbols.is_regular && run->n_symbols >= MIN_CUDA_SYMBOLS;

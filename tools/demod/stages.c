@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The stages of a run: one thread fills batches with symbols, another demodulates, checks and counts them, and the
- * caller writes them; and the ring through which the batches pass. A failure goes through it too, with the last batch.
- */
+/* The stages of a run, and the ring through which batches pass from one to the next: one thread fills them with
+ * symbols, another demodulates, checks and counts them, and the caller writes them. A failure passes through the ring
+ * too, with the last batch. */
 #include <float.h>
 #include <inttypes.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static void hand_on(struct batch_ring *ring, enum batch_stage stage)
     sem_post(&ring->n_ready[(stage + 1) % N_BATCH_STAGES]);
 }
 
-/* Returns whether the ring has other batches than the reader's, so that the reader may wait for more symbols. */
+/* Returns whether later stages have batches to work on, so that the reader may wait for more symbols. */
 static bool is_busy(void *context)
 {
     struct batch_ring *ring = context;
@@ -39,7 +39,7 @@ bool demod_misfit(const struct demod_run *run, const struct input_file *file, bo
                          run->symbols.name);
 }
 
-/* Reads the next n values of a file that has some for each symbol. */
+/* Reads the next n values of a file that belong to symbols. */
 static bool read_values(const struct demod_run *run, struct input_file *file, void *values, size_t n)
 {
     const size_t nbytes = n * file->item_nbytes;
@@ -65,7 +65,7 @@ void demod_take_channel(const struct demod_run *run, void *samples, size_t n_sym
         memmove((char *)samples + i * nbytes, (char *)samples + (i * n_channels + channel) * nbytes, nbytes);
 }
 
-/* The least integer has no opposite: the largest stands for it. */
+/* The negative of the least integer is taken as the largest one. */
 void demod_convert(const struct demod_options *options, enum file_format format, void *samples, size_t n_symbols)
 {
     const softqam_input_format library = file_formats[format].library;
@@ -90,7 +90,8 @@ void demod_convert(const struct demod_options *options, enum file_format format,
     }
 }
 
-/* Keeps the first symbols, as they lie in the file, and noise variances, and counts those that are none. */
+/* Keeps the first symbols, as they lie in the file, and their noise variances. Counts noise variances that are not
+ * positive and finite. */
 static void keep_first(struct demod_run *run, const struct batch *batch)
 {
     const size_t nbytes = file_formats[run->recording.format].symbol_nbytes, n_kept = run->n_first_bytes / nbytes;
@@ -111,7 +112,7 @@ static void keep_first(struct demod_run *run, const struct batch *batch)
     run->n_noise_other += n_other;
 }
 
-/* Whole symbols go on, whatever comes after them. */
+/* Fills a batch. If reading fails, or the file ends within a symbol, the whole symbols before that are kept. */
 static bool read_batch(struct demod_run *run, struct batch *batch)
 {
     struct input_file *file = &run->symbols;
@@ -137,7 +138,7 @@ static uint64_t position(const struct demod_run *run)
     return run->options->skip + run->first_symbol + run->n_demodulated;
 }
 
-/* Demodulates a batch in one call, or code block by code block if these come out as bit planes. */
+/* Demodulates a batch in one call or, with bit planes, code block by code block. */
 static softqam_status demodulate_batch(struct demod_run *run, const struct batch *batch, const float *noise_var)
 {
     const bool has_planes = run->options->plane_symbols > 0, own_noise = run->options->noise == NOISE_FILE;
@@ -229,8 +230,8 @@ static bool compare_bits(struct demod_run *run, const void *values, size_t n_sym
     return true;
 }
 
-/* Packs n bits, the first one highest in its byte, in place; returns how many bytes these are. The last byte of all is
- * filled up with zeros. */
+/* Packs n bits in place, the first one highest in its byte. Returns the number of bytes. The file's last byte is filled
+ * up with zeros. */
 static size_t pack_bits(struct demod_run *run, uint8_t *bits, size_t n, bool is_last)
 {
     size_t n_bytes = 0;
@@ -279,7 +280,7 @@ static bool process_batch(struct demod_run *run, struct batch *batch)
     return !options->compared_bits || !batch->is_last || batch->failed || check_end(run, &run->sent_bits);
 }
 
-/* Does the work of a stage on batches until it fails or has had the last one. */
+/* Does a stage's work on batch after batch, until it fails or has done the last one. */
 static void *run_stage(struct demod_run *run, enum batch_stage stage, bool (*work)(struct demod_run *, struct batch *))
 {
     struct batch *batch;
@@ -296,7 +297,7 @@ static void *run_stage(struct demod_run *run, enum batch_stage stage, bool (*wor
 static void *read_batches(void *run) { return run_stage(run, STAGE_READ, read_batch); }
 static void *process_batches(void *run) { return run_stage(run, STAGE_DEMODULATE, process_batch); }
 
-/* The stacks are large enough whatever `ulimit -s` says. */
+/* Sets the size of the stacks, so that `ulimit -s` does not matter. */
 bool demod_start_threads(struct demod_run *run)
 {
     enum { STACK_NBYTES = 1 << 20 }; /* calls of the library need 64 KiB */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of symbols, without knowing what was sent. */
+/* Estimates energy, noise and EVM from symbols alone. */
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
@@ -10,22 +10,22 @@
 #include "demod.h"
 
 enum {
-    /* Bounds the room on the stack, and the number of small terms that one sum takes. */
+    /* Bounds the stack, and the number of small terms in a sum, which keeps its rounding error small. */
     PART_SYMBOLS = 1024,
     N_FOLDS = MODULATION_MAX_BITS / 2 - 1
 };
 
 static inline double squared(double x) { return x * x; }
 
-/* The levels of an axis are the odd multiples of the half spacing up to as many as there are. */
+/* An axis, whose levels are odd multiples of the half spacing. */
 struct axis {
     double half_spacing;
     double folds[N_FOLDS]; /* where the axis is folded; 0 changes nothing */
 };
 
-/* Returns the squared distance to the nearest level; NaN or infinite for what is not finite. Each step folds the axis
- * in the middle of what is left of the levels, until one is; what lies outside stays outside. No branches, so that a
- * compiler takes several at once. */
+/* Returns the squared distance to the nearest level; NaN or infinite for a component that is not finite. Each step
+ * folds the axis in the middle of the remaining levels, until one level remains; components beyond the levels stay
+ * beyond. It has no branches, so that compilers vectorise it. */
 static inline double squared_error(const struct axis *axis, double component)
 {
     double among = fabs(component);
@@ -34,8 +34,9 @@ static inline double squared_error(const struct axis *axis, double component)
     return squared(among - axis->half_spacing);
 }
 
-/* BPSK's two points are on one diagonal, 1 from the middle: on the other one at odd positions if the modulation
- * rotates. So its axes are the diagonals, of which one has a level in the middle. */
+/* Finds each symbol's squared distance to the nearest point. BPSK's two points lie on a diagonal, at a distance of 1
+ * from 0; pi/2-BPSK's at odd positions lie on the other one. So its axes are the diagonals, the second with one level,
+ * 0. */
 static void find_errors(const struct modulation *modulation, uint64_t position, const float *components,
                         size_t n_symbols, double *errors)
 {
@@ -68,7 +69,7 @@ void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulat
         find_errors(modulation, position + first, components, n, errors);
         for (size_t i = 0; i < n; i++) {
             const double own = squared((double)components[2 * i]) + squared((double)components[2 * i + 1]);
-            if (errors[i] <= DBL_MAX && (estimate->limit == 0 || own <= estimate->limit)) { /* not so for NaN */
+            if (errors[i] <= DBL_MAX && (estimate->limit == 0 || own <= estimate->limit)) { /* false for NaN */
                 energy += own;
                 error_energy += errors[i];
                 estimate->n_symbols++;
@@ -81,7 +82,7 @@ void noise_estimate_add(struct noise_estimate *estimate, const softqam_demodulat
 
 double noise_energy_limit(const softqam_demodulator_config *config, const void *samples, size_t n_symbols)
 {
-    enum { STEPS = 4, N_OCTAVES = 600, ENOUGH = 2048 }; /* a histogram of logarithms, of some symbols */
+    enum { STEPS = 4, N_OCTAVES = 600, ENOUGH = 2048 }; /* a histogram of the logarithms of about ENOUGH symbols */
     const size_t symbol_nbytes = softqam_input_symbol_nbytes(config->input_format), step = n_symbols / ENOUGH | 1;
     size_t counts[STEPS * N_OCTAVES] = {0}, n = 0, seen = 0;
     int k = 0;
@@ -91,7 +92,7 @@ double noise_energy_limit(const softqam_demodulator_config *config, const void *
         const double energy = squared((double)y[0]) + squared((double)y[1]);
         if (!(energy > 0 && energy <= DBL_MAX))
             continue;
-        counts[(int)(STEPS * (log2(energy) + N_OCTAVES / 2.0))]++; /* floats have from 2^-298 to 2^257 */
+        counts[(int)(STEPS * (log2(energy) + N_OCTAVES / 2.0))]++; /* energies of floats: 2^-298 to 2^257 */
         n++;
     }
     while (k < STEPS * N_OCTAVES && 2 * seen < n)
@@ -107,12 +108,12 @@ static double tail_moment(double from, double d, double s)
     return (s * s + d * d) * tail + s * (from - 2 * d) * density;
 }
 
-/* Returns the expected squared distance on one axis of L levels, in units of the half spacing. A cell reaches from 1
- * below its level to 1 above, at the ends to infinity. With the sent level at 0 the decided one is at 2m, m from 1 - L
- * to L - 1.
- * - m = 0: all but the two tails beyond the cell; L - 2 levels have two of them, 2 have one: 2L - 2 in all.
- * - m > 0: L - m pairs of levels, each with the cell from 2m - 1 on, which ends at 2m + 1 in all but one of them.
- * - m < 0: the same again. */
+/* Returns the expected squared distance to the nearest level, on an axis of L levels, in units of the half spacing. A
+ * level's cell reaches from 1 below it to 1 above it; the outermost cells are infinite. With the sent level at 0, the
+ * decided one is at 2m, m from 1 - L to L - 1.
+ * - m = 0: the variance less the tails beyond the cell. L - 2 levels have two tails, 2 have one: 2L - 2 in all.
+ * - m > 0: L - m pairs of sent and decided levels. The cell begins at 2m - 1, and ends at 2m + 1 in all pairs but one.
+ * - m < 0: as for m > 0. */
 static double expected_axis_error(int n_levels, double s)
 {
     double sum = n_levels * s * s - (2 * n_levels - 2) * tail_moment(1, 0, s);
@@ -144,8 +145,8 @@ double noise_estimate_energy(const struct noise_estimate *estimate)
 double noise_estimate_variance(const struct noise_estimate *estimate, softqam_modulation modulation)
 {
     const double error = mean_error(estimate);
-    /* The expected error grows with the noise variance, though slowly if many decisions are wrong: with 256QAM
-     * around 20 dB an error of 1 % in it is one of 5 % in the variance. */
+    /* Bisection: the expected distance grows with the noise variance, but slowly if many decisions are wrong. For
+     * 256QAM around 20 dB an error of 1 % in the distance makes one of 5 % in the variance. */
     double low = error, high = 15 * error;
     for (int i = 0; i < 60; i++) {
         const double middle = low + (high - low) / 2;

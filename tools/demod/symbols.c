@@ -10,7 +10,7 @@
 #include "common/modulation.h"
 #include "fit.h"
 
-/* Returns the estimated N0 beyond the noise that integers are rounded by. */
+/* Returns the estimated N0 without the noise of rounding to integers. */
 static double estimate_noise(const struct fit_view *view, const softqam_demodulator_config *config,
                              const struct noise_estimate *seen)
 {
@@ -18,7 +18,7 @@ static double estimate_noise(const struct fit_view *view, const softqam_demodula
     return fmax(noise_estimate_variance(seen, config->modulation) - rounding, 1e-3 * rounding);
 }
 
-/* Compares the noise with what the command says it is. Only symbols that fit come here, so it can be estimated. */
+/* Compares the noise with the N0 that the command gives. Only for symbols that fit: else the estimate means nothing. */
 static void check_noise(const struct demod_run *run, const struct fit_view *view)
 {
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
@@ -28,20 +28,21 @@ static void check_noise(const struct demod_run *run, const struct fit_view *view
     noise_estimate_add(&seen, &config, view->position, view->symbols, view->n);
     const double given = (double)run->noise_var, energy = noise_estimate_energy(&seen), n = (double)seen.n_symbols;
     const double estimate = estimate_noise(view, &config, &seen);
-    /* Five of the deviations of n symbols' mean energy, up to 0.63 / sqrt(n) each without noise, a little more with it.
-     */
+    /* Five standard deviations of the relative mean energy or more: one is at most 0.63 / sqrt(n) without noise, and
+     * approaches 1 / sqrt(n) in strong noise. */
     if (fabs(energy / (1 + given) - 1) > 0.1 + 5 / sqrt(n))
         message_warn(run->symbols.name,
                      "mean symbol energy %.4g, where %.4g is expected for N0 %.3g: scale or N0 is wrong", energy,
                      1 + given, given);
     else if (fmax(estimate / given, given / estimate) >
-             1.6) /* less than the variance of one component for that of both */
+             1.6) /* catches the variance of one component given for that of both */
         message_warn(run->symbols.name,
                      "N0 seems to be %.3g (Es/N0 %.1f dB), not %.3g (%.1f dB) as given; --noise-var auto estimates it",
                      estimate, -10 * log10(estimate), given, -10 * log10(given));
 }
 
-/* Looks at the noise file: how many values are none, and whether those that are one can be the symbols' noise. */
+/* Warns, and returns false, if many values of the noise file are not positive and finite, or cannot be the N0 of the
+ * symbols. */
 static bool check_noise_file(const struct demod_run *run)
 {
     const char *name = run->noise_vars.name;
@@ -86,11 +87,11 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Compares the noise file with the distances to the nearest points, for the quarter of symbols that has the least noise
- * by its values, whatever unit they have: fewest decisions are wrong there. */
+/* Compares the noise file with the symbols' distances to the nearest points, for the quarter of the symbols that has
+ * the least noise by the file: there the fewest decisions are wrong, whatever the unit of the values. */
 static void check_noise_level(const struct demod_run *run, const struct fit_view *view)
 {
-    enum { STEP = 5 }; /* some are enough, not at one place of groups */
+    enum { STEP = 5 }; /* one value in five is enough; values may come in groups of 2, 4 or 12 */
     float sorted[FIT_SYMBOLS / STEP + 1];
     const softqam_demodulator_config config = {.input_format = SOFTQAM_INPUT_CF32,
                                                .input_scale = run->config->input_scale,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks soft bits against the oracle, liquid-dsp, and LLRs against double-precision max-log within the bound
- * that reference/ derives for binary32: every symbol of the first ones, then one of VERIFY_STEP. */
+ * that reference/ derives for binary32: all of the first symbols, then one in VERIFY_STEP. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -52,8 +52,9 @@ static void end(struct verifier *verifier)
     verifier->scrambling = NULL;
 }
 
-/* A soft bit is 127 + x, truncated and limited; with the opposite sign 127 - x. That is 254 less the former, or, unless
- * x is whole, 253 less; and if the former was cut off at 0 not even this is known. */
+/* Returns what a soft bit may be with the opposite sign. It is 127 + x, truncated and limited to 0 .. 255; the opposite
+ * one is 127 - x: 254 less the byte if x is whole, else 253 less the byte. If the byte is 0 it may be anything up from
+ * there, because 127 + x was limited. */
 static struct expectation expect_opposite_byte(uint8_t byte)
 {
     const double value = fmax(254.0 - byte, 0), low = fmax(253.0 - byte, 0);

@@ -260,7 +260,7 @@ static bool write_metadata(struct run *run)
     return output_file_write(&run->meta_output, text, (size_t)n) && output_file_finish(&run->meta_output);
 }
 
-/* The metadata take their name last: who sees them sees the data. */
+/* The metadata get their name last, so whoever sees them sees the data, too. */
 static bool finish_files(struct run *run)
 {
     return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-demod-mpi: softqam-demod by all ranks of an MPI job. Each reads its part of INPUT, as --shard does, and
- * writes it at its offset of one file. A failure of a rank waits for the next point where all ranks agree; there the
- * lowest rank that failed says why, and all end. Rank 0 makes the temporary file that all write, and renames it. */
+/* softqam-demod-mpi: softqam-demod on all ranks of an MPI job. Each rank reads its part of INPUT, as with --shard, and
+ * writes its output at its offset in one file. Rank 0 makes this temporary file, and renames it at the end. A rank that
+ * fails continues to the next call of agree(), where the lowest rank that failed prints why, and all end. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@ struct job {
     struct demod_run *run;
 };
 
-/* Returns whether all ranks are sound. If not, all get the exit code of the lowest one that failed, whose message is
- * printed, and from there on no other. */
+/* Returns whether no rank has failed. If some have, all get the exit code of the lowest one of these, and only its
+ * message is printed. */
 static bool agree(const struct job *job, bool sound)
 {
     int lowest, mine = sound ? job->n_ranks : job->rank;
@@ -35,7 +35,7 @@ static bool agree(const struct job *job, bool sound)
     return false;
 }
 
-/* Hosts that do not see the same file must not make one output of it. */
+/* Checks that all hosts see the same input, by its size. */
 static bool check_input_is_one(const struct job *job)
 {
     const int64_t n = (int64_t)job->run->symbols.n_left;
@@ -44,7 +44,8 @@ static bool check_input_is_one(const struct job *job)
     return least[0] == -least[1] || message_print(job->run->symbols.name, "is not the same file for all ranks");
 }
 
-/* Rank 0 makes the temporary file, which only a regular file has, so that each rank has its offset in it. */
+/* Makes the temporary file, on rank 0, and returns its path. OUTPUT must be a regular file, so that ranks can write at
+ * their offsets. */
 static bool make_temporary(struct job *job, char temporary[PATH_MAX])
 {
     const char *path = NULL;
@@ -61,7 +62,8 @@ static bool make_temporary(struct job *job, char temporary[PATH_MAX])
     return realpath(path, temporary) || message_print_errno(job->run->output.name);
 }
 
-/* All open it, wherever they were started, and remove it when a signal ends them. */
+/* Opens the temporary file on all ranks, whatever their working directories. Each removes it if a signal ends the rank.
+ */
 static bool open_output(struct job *job)
 {
     static char temporary[PATH_MAX];
@@ -71,7 +73,7 @@ static bool open_output(struct job *job)
     return agree(job, job->rank == 0 || output_file_join(&job->run->output, job->options->output, temporary));
 }
 
-/* Chooses this rank's part, which it writes from its offset on. */
+/* Chooses this rank's part of INPUT and its offset in OUTPUT. */
 static bool choose_part(struct job *job)
 {
     struct demod_run *run = job->run;
@@ -91,7 +93,7 @@ static void choose_device(struct job *job)
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &local_rank);
     MPI_Comm_free(&host);
-    /* Asking starts the driver. */
+    /* Not asked on the CPU: it would start the driver. */
     if (config->device < 0 && demod_run_wants_cuda(job->run) && cudaGetDeviceCount(&n_devices) == cudaSuccess &&
         n_devices > 0)
         config->device = local_rank % n_devices;
@@ -135,7 +137,7 @@ static bool warn(struct job *job)
     return passes;
 }
 
-/* The file takes its name when all ranks have written and closed it. */
+/* Demodulates. OUTPUT gets its name once all ranks have written and closed it. */
 static bool demodulate(struct job *job)
 {
     struct demod_run *run = job->run;
@@ -148,8 +150,8 @@ static bool demodulate(struct job *job)
            agree(job, job->rank > 0 || output_file_publish(&run->output));
 }
 
-/* A wrong command is reported when all ranks agree, too: mpirun ends the others at the first failure, so that one could
- * end before it has said why. */
+/* Runs a job. A wrong command is reported by agree() too: if a rank ended by itself, mpirun could end the others before
+ * the message is printed. */
 static bool run_job(struct demod_options *options, bool command_is_right)
 {
     static struct demod_run run; /* too large for the smallest stacks */

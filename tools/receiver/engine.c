@@ -14,7 +14,7 @@ static bool is_ok(softqam_status status)
     return status == SOFTQAM_OK || message_print(NULL, "%s", softqam_error_message());
 }
 
-/* Memory holds symbols, cross gains, gains, noise and soft buffers. */
+/* One allocation holds symbols, cross gains, gains, noise variances and soft buffers, in this order. */
 enum {
     ELEMENTS = SLOT_SYMBOLS / LAYERS,
     INPUTS_NBYTES = (SLOTS * SLOT_SYMBOLS + ELEMENTS) * sizeof(float complex) + 2 * SLOT_SYMBOLS * sizeof(float)
@@ -54,7 +54,7 @@ static void fill_segments(struct engine *engine, size_t slot, const struct memor
             if (engine->layout->is_coupled)
                 segment->layers[layer].gain = memory->gain + codeword->first_symbol + layer;
         }
-        if (engine->is_joint) /* layers 0 and 1: I, Q; the other layers are demapped alone */
+        if (engine->is_joint) /* layers 0 and 1; layers 2 and 3 have no cross gain, so they are demapped alone */
             segment->cross_gain[0] = (const float *)(memory->cross_gain + codeword->first_symbol / LAYERS);
         segment->codeword.buffers = values_of(engine, memory, slot) + codeword->first_value;
     }
@@ -108,7 +108,7 @@ bool engine_download(struct engine *engine)
            GOOD(cudaMemcpy(engine->host.symbols, engine->device.symbols, all_nbytes(engine), cudaMemcpyDeviceToHost));
 }
 
-/* A receiver whose decoder is on the GPU would enqueue that next; here the LLRs must be complete to be timed. */
+/* A receiver with its decoder on the GPU would enqueue the decoder next. This one synchronises, to time the LLRs. */
 bool engine_demodulate(struct engine *engine, size_t slot)
 {
     if (!engine->on_device)

@@ -66,18 +66,18 @@ static bool layout_init(struct layout *layout, size_t n_codewords, softqam_modul
     return true;
 }
 
-/* The results are compared with the bits that were sent and with the library's portable loop. */
+/* Holds what results are compared with: the bits that were sent, and the portable loop's soft buffers. */
 struct check {
     uint8_t *coded;   /* bits of all slots, at the positions of their LLRs */
     int8_t *expected; /* soft buffers after each slot */
-    /* The number of LLRs of each value, -128 .. 127, their signs changed if the bit is 1: right ones are positive. One
-     * tally is of first transmissions, one of retransmissions. */
+    /* Numbers of LLRs by value, -128 .. 127, for first transmissions and for retransmissions. The signs of LLRs of bits
+     * that are 1 are changed, so that right LLRs are positive. */
     double tally[2][256];
 };
 
 enum { LLR_STEPS_PER_NAT = 6 }; /* the library's default */
 
-/* Counts a codeword's LLRs: a position without one holds 0. */
+/* Counts a codeword's LLRs. Positions without an LLR hold 0. */
 static void count(struct check *check, const struct layout *layout, const struct codeword *codeword)
 {
     const softqam_codeword *buffer = &codeword->transmissions[0];
@@ -87,14 +87,14 @@ static void count(struct check *check, const struct layout *layout, const struct
         const uint8_t *coded = check->coded + first - again * layout->n_values;
         for (size_t n = 0; n < codeword->n_values; n++) {
             const int8_t llr = check->expected[first + n];
-            if (next_position(buffer, n % buffer->n_cb) == n % buffer->n_cb) /* no filler */
+            if (next_position(buffer, n % buffer->n_cb) == n % buffer->n_cb) /* not a filler */
                 check->tally[again][128 + (coded[n] ? -llr : llr)]++;
         }
     }
 }
 
-/* Makes and counts the soft buffers of the library's portable loop, with which all others must agree; or, for
- * comparison, those that it makes after an LMMSE equaliser. */
+/* Makes the expected soft buffers, by the library's portable loop, and counts their LLRs; with by_lmmse those after an
+ * LMMSE equaliser, for comparison. */
 static bool expect_values(struct check *check, const struct engine *engine, bool by_lmmse)
 {
     const size_t n_values = engine->layout->n_values;
@@ -122,11 +122,12 @@ static bool expect_values(struct check *check, const struct engine *engine, bool
     return good;
 }
 
-/* Sums over the bits that have an LLR: how many there are; how many hard decisions are wrong, and should be by the
- * LLRs, since a bit is wrong with probability 1/(1 + e^|LLR|); and the information, 1 - log2(1 + e^-LLR) for each bit
- * sent. */
+/* Sums over the bits that have an LLR. */
 struct sums {
-    double n_bits, n_errors, n_promised, information;
+    double n_bits;
+    double n_errors;    /* wrong hard decisions */
+    double n_promised;  /* expected wrong decisions: one is wrong with probability 1 / (1 + e^|LLR|) */
+    double information; /* sum of 1 - log2(1 + e^-LLR), with LLRs of right decisions positive */
 };
 
 static struct sums sums_of(const double tally[256])
@@ -152,9 +153,9 @@ static bool check_make_slots(struct check *check, const struct engine *engine, d
     return slots_make(engine->layout, snr_db, correlation, &engine->host, check->coded);
 }
 
-/* Hard decisions are wrong as often as the LLRs promise, within six standard deviations and the somewhat too many
- * errors that max-log LLRs promise; the retransmission mends them, and a decoder, which needs somewhat more than 1 bit
- * known for each bit of a code block, knows more than a fifth more. */
+/* Prints error rates and mutual information. Checks that hard decisions are wrong as often as the LLRs promise, within
+ * six standard deviations and a fifth, because max-log promises too many errors; and that a retransmission adds more
+ * than a fifth of mutual information and no errors. */
 static bool check_error_rates(const struct check *check, const struct engine *engine)
 {
     const struct layout *layout = engine->layout;
@@ -175,7 +176,7 @@ static bool check_error_rates(const struct check *check, const struct engine *en
            message_print("check", "the second transmission adds nothing");
 }
 
-/* Computes what the slots should give. Coupled layers are also demapped after an equaliser, to be compared. */
+/* Makes and checks the expected soft buffers, of coupled layers also those after an equaliser, for comparison. */
 static bool check_expect(struct check *check, const struct engine *engine)
 {
     if (engine->is_joint)
@@ -194,7 +195,7 @@ static bool check_slot(const struct check *check, struct engine *engine, size_t 
            message_print("check", "slot %zu has other soft buffers than the portable loop makes", slot);
 }
 
-/* Compares all soft buffers, whose last transmissions have been received, with the portable loop's. */
+/* Compares all soft buffers with the portable loop's. The last transmission to each must have been demodulated. */
 static bool check_values(const struct check *check, struct engine *engine)
 {
     bool good = engine_download(engine);
@@ -271,10 +272,11 @@ static void wait_until(int64_t nanoseconds, bool spin)
         ;
 }
 
-/* A slot arrives every half millisecond. One that finds the thread busy waits; once the next has arrived it is dropped,
- * and its data come later. Measures the nanoseconds of the call, and those from a slot's arrival until its soft buffers
- * are complete. The first slots warm pages, caches and the device's clocks: 50 ms, or as many as are timed, and enough
- * that the last slot is the last that differs. */
+/* Takes a slot every half millisecond. A slot that arrives while the thread is busy waits; if the next one arrives
+ * before it is taken, it is dropped, and its data come later. Measures, in nanoseconds, the call (service) and the time
+ * from a slot's arrival until its soft buffers are complete (response). The first slots are not timed, but warm up
+ * pages, caches and the device's clocks: 25 SLOTS of them, or as many as are timed, and a few more so that the last
+ * slot of all has number SLOTS - 1. */
 static bool take_slots(struct engine *engine, const struct options *options, int64_t *service, int64_t *response,
                        size_t *n_dropped)
 {
@@ -303,7 +305,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Sorts them, and prints p50, p99, p99.9 and the longest, in microseconds, on one line. */
+/* Sorts times, and prints the percentiles 50, 99 and 99.9 and the longest, in microseconds, on one line. */
 static void print_times(int64_t *nanoseconds, size_t n, const char *what)
 {
     static const double fractions[] = {0.5, 0.99, 0.999, 1};

@@ -20,7 +20,7 @@ enum {
     OFDM_SYMBOLS = 14,
     SLOT_NANOSECONDS = 500000,
     SLOT_SYMBOLS = LAYERS * OFDM_SYMBOLS * SUBCARRIERS,
-    SLOTS = 8, /* slots that differ; then they come again */
+    SLOTS = 8, /* different slots, which repeat */
     MAX_CODEWORDS = 64,
     COUPLED = 2 /* layers 0 and 1 with --coupled, and the antennas that receive both */
 };
@@ -29,7 +29,7 @@ enum {
 struct codeword {
     uint32_t c_init;
     size_t first_subcarrier, n_subcarriers;
-    size_t first_symbol, n_symbols; /* its part of the slot's symbols, of all layers */
+    size_t first_symbol, n_symbols; /* in the slot's symbols of all layers */
     size_t first_value, n_values;   /* in the slot's soft buffers */
     softqam_ldpc ldpc;
     softqam_codeword transmissions[2]; /* rv 0, and the retransmission with rv 2; without buffers */
@@ -39,7 +39,7 @@ struct layout {
     softqam_modulation modulation;
     unsigned bits_per_symbol;
     size_t n_codewords;
-    size_t n_code_blocks, n_values; /* the latter of the soft buffers of a slot */
+    size_t n_code_blocks, n_values; /* a slot's code blocks, and the values of their soft buffers */
     struct codeword codewords[MAX_CODEWORDS];
     bool is_coupled; /* layers 0 and 1 share their resource elements; else each layer is alone */
 };
@@ -52,22 +52,21 @@ struct memory {
     float complex *symbols;    /* symbols of all slots */
     float complex *cross_gain; /* c of layers 0 and 1 at each resource element, the same in all slots, if coupled */
     float *gain, *noise_var;   /* a value for each symbol, the same in all slots; `gain` is read if coupled */
-    int8_t *values;            /* soft buffers of all slots, of which a retransmission has those of the slot before */
+    int8_t *values;            /* soft buffers of all slots; a retransmission uses those of the slot before */
 };
 
 /* slots.c */
 
-/* Fills in all inputs of a receiver with this mean Es/N0 at an antenna, and the bits of all slots, each a byte at the
- * position of its LLR in the soft buffers. Coupled layers come from a matched filter, at an antenna with this
- * correlation of their channels. The other layers have been divided by their channel. */
+/* Makes all inputs of a receiver, with this mean Es/N0 at an antenna, and the bits of all slots, each a byte at the
+ * position of its LLR in the soft buffers. Coupled layers, whose channels to an antenna have this correlation, are
+ * outputs of a matched filter; the others are divided by their channel. */
 bool slots_make(const struct layout *layout, double snr_db, double correlation, const struct memory *memory,
                 uint8_t *coded);
 
 /* Replaces the coupled layers' matched-filter outputs by those of an LMMSE equaliser. */
 void slots_equalise(const struct memory *memory);
 
-/* Returns the position of a soft buffer that bit selection visits, given the one after the last: skips fillers and
- * wraps. */
+/* Returns `position` or, if it is a filler or beyond the end, the next position that bit selection visits. */
 size_t next_position(const softqam_codeword *transmission, size_t position);
 
 /* engine.c */
@@ -77,7 +76,7 @@ struct engine {
     softqam_context *context; /* one, for any number of demodulators and threads */
     softqam_demodulator *demodulator;
     const struct layout *layout;
-    softqam_segment segments[MAX_CODEWORDS]; /* one a codeword, filled for each call */
+    softqam_segment segments[MAX_CODEWORDS]; /* one for each codeword, filled in before each call */
     bool is_joint;                           /* demaps coupled layers jointly, else each one alone */
     struct memory host;
     bool on_device;
@@ -85,9 +84,9 @@ struct engine {
     struct CUstream_st *stream;
 };
 
-/* Opens a receiver on a backend of the library. Everything that calls need is created here; `on_device` is for a front
- * end and a decoder on the GPU: the host's memory is uploaded by engine_upload() and has the soft buffers after
- * engine_download(). The layout stays the caller's. */
+/* Opens a receiver on a backend of the library, and creates all that calls need. With `on_device` symbols and soft
+ * buffers are in device memory, as for a front end and a decoder on the GPU; engine_upload() and engine_download() copy
+ * them. The layout must outlive the engine. */
 bool engine_open(struct engine *engine, const struct layout *layout, const softqam_context_config *config,
                  bool on_device);
 
@@ -97,10 +96,11 @@ void engine_copy_inputs(struct engine *destination, const struct engine *source)
 /* Returns a slot's soft buffers on the host. */
 int8_t *engine_values(const struct engine *engine, size_t slot);
 
-/* Demodulates a slot to its soft buffers: new data, or added to those of the slot before. */
+/* Demodulates a slot: stores new data in its soft buffers, or adds a retransmission to those of the slot before. */
 bool engine_demodulate(struct engine *engine, size_t slot);
 
-/* Copy to the device and back; they do nothing without one. Uploaded soft buffers hold -128, which is no LLR. */
+/* Copy the memory to the device and back, unless calls work on host memory. engine_upload() also fills the soft buffers
+ * with -128, which is no LLR. */
 bool engine_upload(struct engine *engine);
 bool engine_download(struct engine *engine);
 

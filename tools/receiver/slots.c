@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The slots that arrive: coded bits, modulated, sent through a channel, and what an equaliser or a matched filter makes
- * of them. */
+/* Makes the slots that arrive: modulates coded bits, sends them through a channel, and applies an equaliser or a
+ * matched filter. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 
 enum { CHANNEL_PATHS = 8, FFT_LENGTH = 4096 };
 
-/* States of random sequences that have nothing to do with each other. */
+/* Returns the initial state of the random sequence (a, b); the sequences are independent. */
 static uint64_t seed_of(uint64_t a, uint64_t b)
 {
     uint64_t state = 1 ^ a * 0xd6e8feb86659fd93;
@@ -19,14 +19,14 @@ static uint64_t seed_of(uint64_t a, uint64_t b)
     return normal_random(&state);
 }
 
-/* A complex Gaussian number of unit variance. */
+/* Draws a complex Gaussian number of unit variance. */
 static double complex draw_gaussian(uint64_t *state)
 {
     const double i = normal_draw(state), q = normal_draw(state);
     return sqrt(0.5) * (i + q * I);
 }
 
-/* Draws random paths whose gains fall with the delay, of unit energy together. */
+/* Draws the gains of random paths, which fall with the delay and have unit energy in all. */
 static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
 {
     double energy = 0;
@@ -38,8 +38,8 @@ static void draw_paths(uint64_t state, double complex gains[CHANNEL_PATHS])
         gains[k] /= sqrt(energy);
 }
 
-/* The channel from each layer to each antenna, at each subcarrier. Antenna k receives layer k alone, but antennas 0 and
- * 1 both coupled layers. */
+/* The channel from each layer to each antenna, at each subcarrier. Antenna k receives layer k alone; antennas 0 and 1
+ * receive both coupled layers. */
 struct channel {
     double noise_var;                                     /* at each antenna */
     double complex response[LAYERS][LAYERS][SUBCARRIERS]; /* [antenna][layer] */
@@ -57,7 +57,7 @@ static void draw_response(uint64_t state, double complex response[SUBCARRIERS])
     }
 }
 
-/* The responses of coupled layers at an antenna have this correlation. */
+/* Draws a channel. The responses of coupled layers at an antenna have this correlation. */
 static void channel_init(struct channel *channel, bool is_coupled, double snr_db, double correlation)
 {
     *channel = (struct channel){.noise_var = normal_power_ratio(-snr_db)};
@@ -71,7 +71,8 @@ static void channel_init(struct channel *channel, bool is_coupled, double snr_db
     }
 }
 
-/* The Gram matrix's element of layers e and f: the inner product h_e^H h_f of their responses at all antennas. */
+/* Returns an element of the Gram matrix: h_e^H h_f, the inner product of layers e's and f's responses at all antennas.
+ */
 static double complex channel_gram(const struct channel *channel, size_t subcarrier, size_t e, size_t f)
 {
     double complex sum = 0;
@@ -80,8 +81,8 @@ static double complex channel_gram(const struct channel *channel, size_t subcarr
     return sum;
 }
 
-/* Returns the subcarrier of a symbol: layers of a resource element, subcarriers, OFDM symbols (3GPP TS 38.211 clauses
- * 6.3.1.3 and 6.3.1.6). */
+/* Returns the subcarrier of a symbol. Symbols are mapped to layers first, then subcarriers, then OFDM symbols (3GPP TS
+ * 38.211 clauses 6.3.1.3 and 6.3.1.6). */
 static size_t subcarrier_of(const struct codeword *codeword, size_t i)
 {
     return codeword->first_subcarrier + i / LAYERS % codeword->n_subcarriers;
@@ -103,7 +104,7 @@ static void describe_channel(const struct channel *channel, const struct layout 
         }
 }
 
-/* Sends the symbols of both coupled layers at a resource element: z = H^H y, y = H x + n takes their place. */
+/* Replaces both coupled layers' symbols x at a resource element by z = H^H y with y = H x + n. */
 static void receive_coupled(const struct channel *channel, size_t subcarrier, uint64_t *state, float complex *symbols)
 {
     double complex z[COUPLED] = {0};
@@ -125,7 +126,7 @@ size_t next_position(const softqam_codeword *transmission, size_t position)
     return (position >= transmission->first_filler && position < end ? end : position) % transmission->n_cb;
 }
 
-/* Fillers are 0. */
+/* Draws the bits of a codeword's code blocks; fillers are 0. */
 static void draw_bits(const struct codeword *codeword, uint64_t state, uint8_t *coded)
 {
     const softqam_codeword *buffer = &codeword->transmissions[0];
@@ -135,8 +136,8 @@ static void draw_bits(const struct codeword *codeword, uint64_t state, uint8_t *
     }
 }
 
-/* Matches the rate bit by bit (3GPP TS 38.212 clause 5.4.2), scrambled (38.211 clause 6.3.1.1): the labels of a
- * codeword's symbols, b0 lowest. */
+/* Makes the labels of a codeword's symbols, b0 lowest: matches the rate bit by bit (3GPP TS 38.212 clause 5.4.2), and
+ * scrambles (38.211 clause 6.3.1.1). */
 static void make_labels(unsigned n_bits, const softqam_codeword *transmission, const uint8_t *coded,
                         const uint8_t *sequence, uint16_t *labels)
 {
@@ -152,14 +153,14 @@ static void make_labels(unsigned n_bits, const softqam_codeword *transmission, c
     }
 }
 
-/* The state of the part that makes slots. */
+/* The inputs of making any slot. */
 struct sender {
     const struct layout *layout;
     const struct channel *channel;
     const struct memory *memory;
 };
 
-/* Modulates a codeword and sends it through the channel, whose equaliser or matched filter gives the symbols. */
+/* Modulates a codeword, sends it through the channel, and writes the symbols after the equaliser or matched filter. */
 static bool send_codeword(const struct sender *sender, const struct codeword *codeword, size_t slot, uint64_t state,
                           const uint8_t *coded)
 {
@@ -187,8 +188,8 @@ static bool send_codeword(const struct sender *sender, const struct codeword *co
     return done || message_print(NULL, "no memory for a slot");
 }
 
-/* Makes a slot: symbols of coded bits, which it draws unless the slot is a retransmission. A bit is a byte, at the
- * position that its LLR has in the soft buffers. */
+/* Makes a slot's symbols. Draws its coded bits first, unless it is a retransmission. A bit is a byte at the position
+ * that its LLR has in the soft buffers. */
 static bool slot_make(const struct sender *sender, size_t slot, uint8_t *coded)
 {
     enum { BITS = LAYERS, NOISE = BITS + LAYERS * MAX_CODEWORDS }; /* for seed_of() */

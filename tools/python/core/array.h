@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A caller's array, as its dtype, shape and strides say: in host memory by Python's buffer protocol, on a GPU by
- * DLPack. And a library of arrays on a GPU that C functions describe, by the C exchange API of DLPack: PyTorch
- * from 2.10 on. */
+/* Reads a caller's array: in host memory by Python's buffer protocol, on a GPU by DLPack. Also reads arrays of a
+ * library that has DLPack's C exchange API: PyTorch from 2.10 on. */
 #ifndef SOFTQAM_PYTHON_ARRAY_H
 #define SOFTQAM_PYTHON_ARRAY_H
 
@@ -116,8 +115,8 @@ class array
     array &operator=(const array &) = delete;
     ~array() { PyBuffer_Release(&buffer); }
 
-    /* Takes host memory, which nobody can free or resize before this array is gone. False if `object` has no buffer
-     * that can be described; no Python error is left behind. */
+    /* Reads an array in host memory, which is kept from being freed or resized while this one exists. Returns false,
+     * without a Python error, if `object` has no buffer that can be described. */
     bool read_buffer(nb::handle object, const char *argument)
     {
         PyBuffer_Release(&buffer);
@@ -136,8 +135,8 @@ class array
         return true;
     }
 
-    /* Takes device memory: holds the capsule's tensor while it lives; nothing for None. Raises TypeError for what else
-     * is no capsule of one. */
+    /* Reads a capsule of a DLPack tensor, and keeps it while this array exists. Does nothing for None; raises TypeError
+     * for other objects. */
     void read_capsule(nb::handle capsule, const char *argument)
     {
         if (capsule.is_none())
@@ -152,7 +151,7 @@ class array
         read_tensor(*static_cast<const nb::dlpack::dltensor *>(tensor), argument);
     }
 
-    /* Holds nothing. Raises TypeError if the tensor has too many axes. */
+    /* Reads a tensor, which the caller keeps. Raises TypeError if it has too many axes. */
     void read_tensor(const nb::dlpack::dltensor &tensor, const char *argument)
     {
         name = argument;
@@ -171,7 +170,7 @@ class array
         device = on_gpu ? tensor.device.device_id : HOST;
     }
 
-    /* Becomes a float32 without axes, which this holds. */
+    /* Makes this a float32 without axes, with a value of its own. */
     void set_number(float value, const char *argument)
     {
         name = argument;
@@ -206,7 +205,7 @@ class array
         return true;
     }
 
-    /* Raises unless it can receive values of a type and shape. */
+    /* Raises unless the array can receive values of this type and shape. */
     void check_output(element of_values, const int64_t *of_shape, int of_axes) const
     {
         if (type != of_values)
@@ -217,7 +216,7 @@ class array
             value_error("it is read-only");
     }
 
-    /* Raises if both have a byte in common. */
+    /* Raises if the arrays overlap. */
     void check_apart_from(const array &input) const
     {
         const char *first[2], *end[2];
@@ -229,8 +228,8 @@ class array
             ::value_error(std::string(name) + " overlaps " + input.name);
     }
 
-    /* Becomes the view of an array's first axes, of another element type, `offset` bytes further on; `of` must outlive
-     * it unless it is this array. */
+    /* Makes this a view of an array's first `count` axes, with another element type and `offset` bytes further on. `of`
+     * must outlive it, unless it is this array. */
     void view(const array &of, int count, element element_type, int64_t offset)
     {
         name = of.name;
@@ -260,7 +259,7 @@ class array
         n_axes--;
     }
 
-    /* "out is float64 of shape (3, 4): what" */
+    /* Raise "out is float64 of shape (3, 4): what". */
     [[noreturn]] void type_error(const std::string &what) const { ::type_error(describe(what)); }
     [[noreturn]] void value_error(const std::string &what) const { ::value_error(describe(what)); }
 
@@ -283,7 +282,7 @@ class array
         }
     }
 
-    /* Its bytes lie in [first, end). */
+    /* Finds the range [first, end) of the array's bytes. */
     void extent(const char **first, const char **end) const
     {
         *first = data;
@@ -317,8 +316,10 @@ struct exchange_api {
 class array_library
 {
   public:
-    /* The arrays' type, and Python's functions. is_plain(array): it is on a GPU, and DLPack can say all of it;
-     * empty(shape, dtype, device); number(value, device, stream): a noise value in the GPU's memory. */
+    /* The arrays' type, and Python functions. is_plain(array) returns whether it is on a GPU, and DLPack can describe
+     * it completely; empty(shape, dtype, device) makes an array; number(value, device, stream) makes a noise value on
+     * the GPU.
+     */
     nb::object array_type, is_plain, empty, number;
 
     /* Raises TypeError if the arrays' type has no C exchange API of DLPack 1. */
@@ -336,7 +337,7 @@ class array_library
             type_error("the type has no C exchange API of DLPack 1");
     }
 
-    /* Reads an array of the library; does nothing for None. It must stay alive while it is in use. */
+    /* Reads an array of the library, which must outlive `view`; does nothing for None. */
     void read(nb::handle object, const char *name, array *view) const
     {
         nb::dlpack::dltensor tensor{};

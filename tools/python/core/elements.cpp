@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Elements in the output's order and their copy, as elements.h has them. */
+/* Copies elements: see elements.h. */
 #include "elements.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-/* Rows of elements, at distances of their own on both sides. */
+/* Rows of elements to copy, with the strides of rows and columns in the source and in the destination. */
 struct rows_of_elements {
     const char *from;
     char *to;
@@ -65,8 +65,8 @@ static void copy_converted(const rows_of_elements &b, elements::conversion how, 
         copy_rows<uint8_t, uint8_t>(b, same);
 }
 
-/* Copies in tiles whose lines the first cache holds, if neighbours in `from` are of different rows and these are long.
- * Short rows of float64 are converted column by column: in vectors. */
+/* Copies in tiles, whose lines stay in the first cache, if rows are long and neighbours in `from` belong to different
+ * rows. Short rows of float64 are converted column by column, which compilers vectorise. */
 static void copy_in_tiles(rows_of_elements b, elements::conversion how, int64_t nbytes)
 {
     constexpr int64_t LINE = 64;

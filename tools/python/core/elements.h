@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The elements of an array in the order in which the LLRs are written, and their copy to contiguous memory. */
+/* Finds the elements of an array in the order in which the LLRs are written, and copies them to contiguous memory. */
 #ifndef SOFTQAM_PYTHON_ELEMENTS_H
 #define SOFTQAM_PYTHON_ELEMENTS_H
 
@@ -9,8 +9,8 @@
  * valid. */
 float nearest_float(double value);
 
-/* Elements by axes, the outermost first, strides in bytes. Neighbouring axes along which the distance stays the same
- * are one, and axes of length 1 are none. */
+/* The axes of an array's elements, the outermost first, with strides in bytes. Neighbouring axes are merged if one
+ * stride goes through both, and axes of length 1 are left out. */
 class elements
 {
   public:
@@ -32,11 +32,11 @@ class elements
         strides[n_axes++] = stride;
     }
 
-    /* Return how many elements follow each other at one distance, and that distance. */
+    /* Return the length and the stride of the innermost axis. */
     int64_t n_consecutive() const { return n_axes > 0 ? shape[n_axes - 1] : 1; }
     int64_t stride() const { return n_axes > 0 ? strides[n_axes - 1] : 0; }
 
-    /* Returns element `index`; *left receives how many elements from it on follow each other at that distance. */
+    /* Returns the address of an element; sets *left to how many elements are left on its innermost axis. */
     const char *at(int64_t index, int64_t *left) const
     {
         const char *place = data;
@@ -48,14 +48,14 @@ class elements
         return place;
     }
 
-    enum conversion { SAME, TO_COMPLEX64, TO_FLOAT32 }; /* the latter two from twice the size */
+    enum conversion { SAME, TO_COMPLEX64, TO_FLOAT32 }; /* the last two read elements of twice the size */
     /* Copies elements [first, first + count), each of nbytes bytes, `offset` bytes after `data`, to `to`, where
      * they are to_stride bytes apart. */
     void copy(int64_t first, int64_t count, conversion how, int64_t nbytes, int64_t offset, char *to,
               int64_t to_stride) const;
 
   private:
-    enum { CAPACITY = 66 }; /* the axes of an array, and two more */
+    enum { CAPACITY = 66 }; /* the most axes of an array, and two more */
     const char *data;
     int n_axes;
     int64_t shape[CAPACITY], strides[CAPACITY];

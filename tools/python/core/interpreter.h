@@ -14,12 +14,11 @@ namespace nb = nanobind;
 [[noreturn]] inline void type_error(const std::string &message) { throw nb::type_error(message.c_str()); }
 [[noreturn]] inline void value_error(const std::string &message) { throw nb::value_error(message.c_str()); }
 
-/* This file is about places where a thread may lose the GIL. A daemon thread that wants it again while the interpreter
- * ends gets no further: before Python 3.14 pthread_exit() ends it there, by unwinding a stack whose functions let
- * nothing pass and whose destructors would need the GIL. Here such a thread waits for the end of the process instead,
- * as it does from 3.14 on. */
+/* If the interpreter has ended when a daemon thread takes the GIL back, Python before 3.14 ends the thread by
+ * pthread_exit(). That unwinds the stack, whose functions are noexcept, and whose destructors need the GIL. The next
+ * functions let such a thread wait for the end of the process instead, as Python does from 3.14 on. */
 
-/* Does work at whose end the thread takes the GIL back. */
+/* Runs a function that ends by taking the GIL back. */
 template <typename Work> void outlive_interpreter(const Work &work)
 {
     try {
@@ -30,7 +29,7 @@ template <typename Work> void outlive_interpreter(const Work &work)
     }
 }
 
-/* Gives the GIL back while it lives. */
+/* Releases the GIL while it exists. */
 class gil_released
 {
   public:

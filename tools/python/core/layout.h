@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns arrays into segments: shapes, broadcasting, layers, code blocks, and copies of what the library takes slowly or
- * not. */
+/* Makes segments of arrays: handles shapes, broadcasting, layers and code blocks, and copies arrays that the library
+ * does not take, or takes slowly. */
 #ifndef SOFTQAM_PYTHON_LAYOUT_H
 #define SOFTQAM_PYTHON_LAYOUT_H
 
@@ -16,7 +16,7 @@
 
 /* The options of a call. */
 struct call_options {
-    int64_t n_layers = 0; /* axis -2 of the symbols; 0: there is no such axis */
+    int64_t n_layers = 0; /* length of axis -2 of the symbols; 0: they have no axis of layers */
     uint64_t first_symbol = 0, scrambling_offset = 0;
     float input_scale = 0;          /* 0: the demodulator's */
     int64_t code_block_symbols = 0; /* symbols of a code block, whose values lie in bit planes; 0: none */
@@ -26,14 +26,15 @@ struct call_options {
     bool has_soft_buffers = false;
     softqam_codeword codeword = {}; /* without buffers, or with block_buffers */
     int64_t n_values = 0;           /* values of a soft buffer */
-    /* Two layers are demapped jointly: the symbols are z [..., n, 2], the gains the Gram matrix [..., n, 2, 2]. */
     softqam_statistics *statistics = nullptr;
+    /* Two layers are demapped jointly: the symbols are z [..., n, 2], the gains the Gram matrix [..., n, 2, 2]. */
     bool is_joint = false;
     int wanted = -1; /* the layer whose LLRs are wanted; -1: both, as layers of one codeword */
-    softqam_modulation partner_modulation = SOFTQAM_MODULATION_DEFAULT; /* the other layer's; default: the same */
+    softqam_modulation partner_modulation =
+        SOFTQAM_MODULATION_DEFAULT; /* the other layer's; default: the wanted one's */
 };
 
-/* A call's arrays that are read. */
+/* The input arrays of a call. */
 struct call_inputs {
     array symbols, noise_var, gain;
     array cross;                                  /* with is_joint */
@@ -72,16 +73,16 @@ struct call_inputs {
     }
 };
 
-/* Segments that the library gets at once. */
+/* The most segments of a call of the library. */
 constexpr size_t MAX_SEGMENTS = 4096;
-/* Elements that the library gets at once, as a copy: what the caches hold, and enough for several threads. */
+/* The most elements of such a call that are copied: the caches hold them, and they are enough for several threads. */
 constexpr int64_t COPIED_PART = 65536;
-/* Symbols that the library gets at once if there is no copy. Signals are looked for in between. */
+/* The most symbols of such a call without copies. Signals are handled between calls. */
 constexpr int64_t DIRECT_PART = int64_t{1} << 24;
-/* Fewer consecutive elements cost more as a segment of their own than their copy does. */
+/* Fewer consecutive elements are copied, which costs less than a segment for them. */
 constexpr int64_t FEW_CONSECUTIVE = 128;
 
-/* The types that are read as symbols, and the library's formats for them. */
+/* The types of symbols, and the library's formats for them. */
 static constexpr struct {
     element type;
     bool is_complex; /* else I and Q are the last axis */
@@ -93,13 +94,13 @@ static constexpr struct {
     {element::int8, false, SOFTQAM_INPUT_CS8},
 };
 
-/* The places of the symbols, the noise and the gains of all codewords, in the order of their values. */
+/* Finds the symbols, noise values and gains of all codewords, in the order of the output. */
 class layout
 {
   public:
     softqam_input_format format = SOFTQAM_INPUT_CF32;
     int n_batch = 0, n_out_axes = 0;
-    int64_t out_shape[MAX_AXES]; /* begins with the batch's */
+    int64_t out_shape[MAX_AXES]; /* begins with the batch's shape */
 
     layout(const call_options &of_call, softqam_modulation of_symbols)
         : options(of_call), modulation(of_symbols), bits(softqam_bits_per_symbol(of_symbols))
@@ -116,7 +117,7 @@ class layout
                              "2, I and Q");
         if (!known->is_complex && (array.n_axes == 0 || array.shape[array.n_axes - 1] != 2))
             array.type_error("without complex numbers the last axis must be 2, I and Q");
-        const int axes = array.n_axes - !known->is_complex; /* axes that say which symbol */
+        const int axes = array.n_axes - !known->is_complex; /* without that of I and Q */
         const bool layered = options.n_layers > 0;
         if (axes < 1 + layered)
             array.value_error(layered ? "with layers it takes [..., layers, n]" : "it takes [..., n]");
@@ -163,7 +164,7 @@ class layout
         std::copy(given.cross.strides, given.cross.strides + n_batch, cross.batch_stride);
     }
 
-    /* Raises for a column of symbols, [n, 1], where each is a codeword of its own and that matters. */
+    /* Raises for a column of symbols, [n, 1], if it matters that each symbol is a codeword of its own. */
     void check_column(const array &array) const
     {
         const bool is_column = n_batch == 1 && n == 1 && out_shape[0] > 1 && options.n_layers == 0 && !options.is_joint;
@@ -173,7 +174,7 @@ class layout
                               " codewords of one symbol each: reshape(-1) makes one codeword of a column");
     }
 
-    /* Raises unless `out` is what the values fit in. */
+    /* Raises unless `out` has the values' type, shape and layout. */
     void check_out(const array &out, element type)
     {
         out.check_output(type, out_shape, n_out_axes);
@@ -221,8 +222,7 @@ class layout
             given.gain.value_error("on a GPU it must be contiguous");
     }
 
-    /* Makes the next segments, whose values go to `out` and after it; none: that was all. What they refer to is there
-     * until the next call. */
+    /* Makes the next segments, whose values go to `out`; none at the end. They are valid until the next call. */
     void next(std::vector<softqam_segment> *segments, char *out, size_t value_nbytes)
     {
         part_begin = done;
@@ -235,7 +235,7 @@ class layout
         copy(done - part_begin);
     }
 
-    /* Symbols that next() has given. */
+    /* Returns how many symbols next() has put into segments. */
     int64_t n_done() const { return done * width; }
 
   private:
@@ -243,11 +243,11 @@ class layout
     struct argument {
         const char *data = nullptr;
         int64_t batch_stride[MAX_AXES], stride = 0, layer_stride = 0;
-        int64_t nbytes = 0;                        /* bytes of an element, as the library gets it */
-        elements::conversion how = elements::SAME; /* to that */
+        int64_t nbytes = 0;                        /* bytes of an element for the library */
+        elements::conversion how = elements::SAME; /* how elements are copied */
         bool aligned = true;
         elements order;
-        std::unique_ptr<char[]> copied; /* NULL, or the part that next() has given */
+        std::unique_ptr<char[]> copied; /* NULL, or copies of the elements of next()'s segments */
     };
 
     const call_options &options;
@@ -260,11 +260,12 @@ class layout
     bool apart = false;                           /* Q lies q_offset from I, in a plane of its own */
     int64_t q_offset = 0;
 
-    /* Counted are symbols in their order, or those of one layer if a segment has all layers: its width. */
+    /* The next numbers count symbols in the output's order or, if a segment has all layers, resource elements, which
+     * have `width` symbols. */
     int64_t width = 1;
     int64_t total = 0, codeword = 0, done = 0;
-    int64_t part = 0, part_begin = 0; /* what next() gives at most; where the last began */
-    /* Soft buffers: bytes from one codeword's to the next along the batch's axes; values between code blocks. */
+    int64_t part = 0, part_begin = 0; /* the most that next() takes; where its last segments began */
+    /* Soft buffers: bytes from one codeword's to the next one's along the batch's axes; values between code blocks. */
     int64_t buffers_stride[MAX_AXES];
     uint64_t block_stride = 0;
 
@@ -299,7 +300,8 @@ class layout
         std::copy(strides, strides + n_batch, of->batch_stride);
     }
 
-    /* Raises before anything is written, since the library sees the symbols part by part. */
+    /* Raises if symbols lie beyond the codeword. The library, which gets them part by part, would find that too late.
+     */
     void check_within(const array &array) const
     {
         const uint64_t n_symbols = options.codeword.n_bits / static_cast<uint64_t>(bits);
@@ -355,10 +357,9 @@ class layout
         }
     }
 
-    /* Segments have all layers only if the layers' symbols are not consecutive. */
+    /* Lets segments have all layers unless the layers are interleaved. */
     void arrange_for_library()
     {
-        /* Element and layer are one axis, along which the codeword's symbols follow each other. */
         const auto is_interleaved = [this](const argument &of) { return of.stride == n_layers * of.layer_stride; };
         arrange(n_layers > 1 &&
                 (options.is_joint || !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain))));
@@ -478,7 +479,7 @@ class layout
         }
     }
 
-    /* Copies the part of each argument that is used as a copy. */
+    /* Copies the current part of each argument that must be copied. */
     void copy(int64_t count)
     {
         const int64_t component = symbols.nbytes / 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The extension module softqam._core, what the Python modules of the package are built on. A call: its arguments
- * checked, its segments made, the library called without the GIL. */
+/* The extension module softqam._core, on which the package's Python modules are built. A call checks its arguments,
+ * makes segments, and calls the library without the GIL. */
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,8 +19,8 @@
 #include "array.h"
 #include "layout.h"
 
-/* Raises what stands for a status that is not SOFTQAM_OK: the library's message, with the names that arguments have in
- * Python. */
+/* Raises an exception for a status other than SOFTQAM_OK, with the library's message, in which fields have the names of
+ * Python's arguments. */
 static void check(softqam_status status)
 {
     if (status == SOFTQAM_OK)
@@ -98,8 +98,8 @@ struct codeword {
     bool has_filler_value;
     softqam_codeword fields{}; /* without buffers */
 
-    /* Raises if the library refuses the fields. Without filler_value it is a certain 0 of the output. The numbers:
-     * n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti, n_fill. */
+    /* Raises if the library refuses the fields. Without filler_value fillers are a certain 0 in the output's format.
+     * `numbers` are n_bits, n_code_blocks, n_cb, k0, first_filler, n_fillers, n_cbg, cbgti, n_fill. */
     codeword(unsigned of_symbol, unsigned of_codeword, std::optional<float> filler_value,
              const std::array<uint32_t, 9> &numbers)
         : bits_per_symbol(of_symbol), n_layers(of_codeword), has_filler_value(filler_value.has_value())
@@ -144,11 +144,10 @@ static nb::tuple ldpc_codeword(uint64_t n_bits, uint32_t tb_size, uint32_t base_
                                          ldpc.n));
 }
 
-/* Returns whether Python's signal handlers run in this thread, as far as can be known without the GIL. */
+/* Returns whether this is the main thread, in which Python runs signal handlers. Needs no GIL. */
 static bool handles_signals() { return getpid() == gettid(); }
 
-/* Calls the library without the GIL. The thread that handles signals takes it back between large parts, to look for
- * them. */
+/* Calls the library without the GIL. The main thread takes it back between large parts, to handle signals. */
 template <typename Call> static void call_library(layout *codewords, char *out, size_t value_nbytes, Call call)
 {
     constexpr int64_t UNTIL_SIGNALS = int64_t{1} << 24;
@@ -209,8 +208,8 @@ class demodulator
     demodulator(const demodulator &) = delete;
     demodulator &operator=(const demodulator &) = delete;
 
-    /* In all three `options` are softqam._gpu.Options; with a codeword `out` are its soft buffers. NumPy arrays:
-     * returns `out`, or a new array for None; soft buffers may be a list of arrays. */
+    /* In the three functions of_call is softqam._gpu.Options, and with a codeword `out` are its soft buffers. This one
+     * takes NumPy arrays, and returns `out`, or a new array for None; soft buffers may be a list of arrays. */
     nb::object host(nb::handle symbols, nb::handle noise_var, nb::handle gain, const nb::tuple &of_call, nb::handle out)
     {
         check_noise_wanted(noise_var, gain);
@@ -241,7 +240,7 @@ class demodulator
         return result;
     }
 
-    /* DLPack capsules of arrays on one GPU. make_out(shape) gives the output's. */
+    /* Takes DLPack capsules of arrays on one GPU. make_out(shape) returns that of the output. */
     void device(nb::handle symbols, nb::handle noise_var, nb::handle gain, const nb::tuple &of_call,
                 nb::handle make_out, uintptr_t stream)
     {
@@ -256,8 +255,8 @@ class demodulator
         });
     }
 
-    /* The library's arrays on one GPU, on its current stream: returns `out`, or a new array for None. Returns None, and
-     * has done nothing, if the library has not all of them; without gain noise_var may be a number. */
+    /* Takes arrays of a library on one GPU, on its current stream. Returns `out`, or a new array for None. If an array
+     * is of another library, does nothing and returns None. noise_var may be a number if there is no gain. */
     nb::object device_of_library(const array_library &library, nb::handle symbols, nb::handle noise_var,
                                  nb::handle gain, const nb::tuple &of_call, nb::handle out)
     {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Converts, by NumPy, arguments that the core does not read: other dtypes and byte orders, lists.
-The core calls these; each gives a C-contiguous array of the native byte order, or raises. Masked arrays are refused."""
+"""Converts, by NumPy, arguments that the core does not read: other dtypes and byte orders, lists. The core calls these functions.
+Each returns a C-contiguous array of the native byte order, or raises. Masked arrays are refused."""
 from __future__ import annotations
 
 from typing import Any

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @functools.lru_cache(maxsize=None)
 def _context(backend: int, threads: int, device: int | None) -> _core.Context | None:
-    """None stands for the one that the library shares, which has the defaults."""
+    """Returns a context; None for the one that the library shares, which has the defaults."""
     if backend == _names.BACKENDS["auto"]:
         try:
             return _context(_names.BACKENDS["cuda"], threads, device)
@@ -34,7 +34,7 @@ def _context(backend: int, threads: int, device: int | None) -> _core.Context | 
 
 
 def _positive(name: str, value: Any) -> float:
-    """0 stands for the default."""
+    """Checks a positive number for the library; None gives 0, its default."""
     if value is None:
         return 0.0
     number = real(name, value)
@@ -45,7 +45,7 @@ def _positive(name: str, value: Any) -> float:
 
 def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None, llr_limit: int | None, input_scale: float | str | None,
                noise_form: str, noise_floor: float | None, backend: str, threads: int, device: int | None) -> _core.Demodulator:  # fmt: skip
-    """Checks the settings."""
+    """Checks the settings, and makes the core's demodulator of them."""
     place = _names.number(_names.BACKENDS, "backend", backend)
     gpu = None if device is None else integer("device", device, 0, 2**31 - 1)
     if gpu is not None and place == _names.BACKENDS["cpu"]:
@@ -54,7 +54,7 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
     limit = 0 if llr_limit is None else integer("llr_limit", llr_limit, 1, 2**31 - 1)
     scale = None if isinstance(input_scale, str) and input_scale == "auto" else input_scale
     name = output.lower()
-    # The LLR of a bit that is known to be 0. Decoders with infinite fillers make nothing else of 1000 nats, and their sums are finite.
+    # The LLR of a bit that is known to be 0. To a decoder 1000 nats are as good as infinity, and sums of them stay finite.
     certain_zero = (limit or _names.LLR_LIMITS[name]) if name in _names.LLR_SCALES else 1000
     return _core.Demodulator(
         _context(place, integer("threads", threads, 0, 1024), gpu),
@@ -71,16 +71,16 @@ def _make_core(modulation: str, output: str, sign: int, llr_scale: float | None,
     )
 
 
-# The core takes these types without a look at them here.
+# Arguments of these types go to the core unchecked.
 _ndarray = np.ndarray
 _PLAIN: tuple[type, ...] = (np.ndarray, type(None), float, int, np.float64, np.float32)
 _ZERO = 0  # small integers are one object each
-_NO_MORE: Any = object()  # by position
+_NO_MORE: Any = object()  # default of `_`, which ends the arguments by position
 
 
 def _by_name(function: Any) -> Any:
-    """Shows the arguments after `_` as keyword arguments. They are none for Python, which would look up the default of each one that is not
-    given; the function refuses whatever `_` gets."""
+    """Makes the signature show the arguments after `_` as keyword-only. They are not: for those Python looks up each default by name, which
+    takes longer. Instead the function refuses whatever is passed as `_`."""
     parameters = list(inspect.signature(function).parameters.values())
     n = [parameter.name for parameter in parameters].index("_")
     named = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters[n + 1 :]]
@@ -89,7 +89,7 @@ def _by_name(function: Any) -> Any:
 
 
 def _address_of(statistics: Any, symbols: Any) -> int:
-    """0 if there are none."""
+    """Returns the address of the counts; 0 without statistics."""
     if statistics is None:
         return 0
     if not isinstance(statistics, Statistics) or _gpu.device_of(symbols) is not None:
@@ -110,8 +110,8 @@ _SETTINGS = """
     input_scale  factor that brings symbols to unit mean energy. None is 1, for int16 1/8192, for int8 1/64. "auto":
                  the one that gives the symbols of a call, in host memory and without gain, the energy 1 + N0.
     noise_form   "n0": noise_var is the variance N0 of the complex noise; "inverse": it is 1/N0.
-    noise_floor  least N0, up to 2^40: smaller ones count as that, with 0 and negative ones, which equalisers in single precision
-                 write for their best elements. None: these make erasures.
+    noise_floor  least N0, up to 2^40: smaller values, also 0 and negative ones, count as that. Equalisers in single precision
+                 write these for their best elements. None: 0 and negative values make erasures.
 """
 _ARGUMENTS = """
     symbols       [..., n] complex64 or complex128; or [..., n, 2] float32, float16, int16 or int8, I and Q; or [..., n]
@@ -158,7 +158,7 @@ _ARGUMENTS = """
 
 
 class Demodulator(Generic[ScalarT]):
-    __doc__ = f"""Demodulates with settings that are kept. Calls of one Demodulator from several threads run at once.
+    __doc__ = f"""Keeps settings, and demodulates with them. Several threads may call one Demodulator at once.
 {_SETTINGS}    backend      for NumPy arrays: "cpu"; "cuda"; "auto": "cuda" if the GPU can be used when the Demodulator is made,
                  else "cpu". Arrays on a GPU are demodulated there whatever the backend is.
     threads      CPU threads of a call, this one included; 0 is one for each CPU.
@@ -172,7 +172,7 @@ class Demodulator(Generic[ScalarT]):
 
     _core: _core.Demodulator
     _settings: dict[str, Any]
-    _is_special: bool  # a call does more than to call the core
+    _is_special: bool  # calls do more than to call the core
 
     # fmt: off
     @overload
@@ -364,13 +364,13 @@ _call: Any = Demodulator.__call__  # by position, too
 
 @functools.lru_cache(maxsize=64, typed=True)
 def _cached(modulation: Any, output: Any, sign: Any, llr_scale: Any, llr_limit: Any, input_scale: Any, noise_form: Any, noise_floor: Any) -> Any:
-    """By position, as which a cache is looked up fastest."""
+    """Keeps Demodulators. Its arguments are by position, which a cache looks up fastest."""
     return Demodulator(modulation, output=output, sign=sign, llr_scale=llr_scale, llr_limit=llr_limit, input_scale=input_scale,
                        noise_form=noise_form, noise_floor=noise_floor)  # fmt: skip
 
 
 def _kept(*settings: Any) -> Any:
-    """Returns the Demodulator that is kept for settings. Raises with the name of one that no cache can look up, such as a list."""
+    """Returns the kept Demodulator of these settings. Raises an error that names the argument if one is unhashable, such as a list."""
     try:
         return _cached(*settings)
     except TypeError as error:

@@ -25,9 +25,9 @@ _LEGACY_STREAM = 1  # DLPack's number for CUDA's stream 0
 _NOTHING: ContextManager[Any] = contextlib.nullcontext()
 
 
-# c_init, first_symbol, layers, planes, codeword, combine; None or (scrambling_offset, input_scale or 0; of a joint call, where
-# `symbols` is z and `gain` the Gram matrix, the wanted layer (-1: both) and the number of its partner's modulation, else None; the
-# address of statistics or 0)
+# c_init, first_symbol, layers, planes, codeword, combine, and None or a tuple: scrambling_offset; input_scale or 0; None or, for a
+# joint call (`symbols` is z, `gain` the Gram matrix), the wanted layer (-1: both) and the number of its partner's modulation; the
+# address of the statistics or 0.
 Options = tuple[Any, Any, Any, Any, Any, Any, Any]
 
 
@@ -37,7 +37,7 @@ class _Torch:
     def __init__(self) -> None:
         self.module = sys.modules["torch"]
         self.array_type = self.module.Tensor
-        # The public functions call these, after asking whether CUDA is there: a tensor on a GPU says so. 3 us a call.
+        # The public functions first check that CUDA is there, which takes 3 us. A tensor on a GPU shows that it is.
         inner, cuda = self.module._C, self.module.cuda
         self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", cuda.current_device)
         self.raw_stream: Callable[[int], int] = getattr(inner, "_cuda_getCurrentRawStream", lambda of: cuda.current_stream(of).cuda_stream)
@@ -49,7 +49,7 @@ class _Torch:
         return array.get_device() if array.is_cuda else None
 
     def is_plain(self, array: Any) -> bool:
-        """Says whether it is on a GPU, and DLPack can describe it completely."""
+        """Returns whether an array is on a GPU, and DLPack can describe it completely."""
         if not array.is_cuda or array.layout is not self.strided:
             return False
         return not (array.requires_grad or array.is_conj() or array.is_neg())
@@ -59,13 +59,13 @@ class _Torch:
         return array.resolve_conj().resolve_neg()
 
     def capsule(self, array: Any) -> Any:
-        """Returns DLPack's capsule, on the current stream. __dlpack__() is slow, but says itself what it refuses."""
+        """Returns DLPack's capsule, on the current stream. __dlpack__() is slow, but raises for what it refuses."""
         if not self.is_plain(array):
             return array.__dlpack__(stream=_NO_SYNCHRONISATION)
         return self.module.utils.dlpack.to_dlpack(array)
 
     def on_device(self, device: int) -> ContextManager[Any]:
-        """PyTorch exports an array only if its GPU is the current one."""
+        """Makes a GPU the current one: PyTorch exports only arrays of that."""
         return _NOTHING if self.current_device() == device else self.module.cuda.device(device)
 
     def current_stream(self, device: int) -> int:
@@ -94,7 +94,7 @@ class _Torch:
         return bool(self.module.cuda.is_current_stream_capturing())
 
     def passed(self, stream: int, device: int) -> Callable[[], bool]:
-        """Tells whether the stream has done what is enqueued now."""
+        """Returns a function that returns whether the stream has finished what is enqueued now."""
         event = self.module.cuda.Event()
         event.record(self.module.cuda.ExternalStream(stream, device))
         return lambda: bool(event.query())
@@ -127,7 +127,7 @@ class _CuPy:
         return self.module.empty(shape, dtype=dtype)
 
     def full(self, shape: tuple[int, ...], value: float, dtype: str, device: int) -> Any:
-        """Writes the value's bits as an integer: CuPy compiles its kernels with -ftz, which makes 0 of a subnormal noise variance."""
+        """Writes the value's bits as an integer: CuPy compiles its kernels with -ftz, which would flush a subnormal noise variance to 0."""
         bits = np.array(value, dtype).view(f"u{np.dtype(dtype).itemsize}")
         return self.module.full(shape, int(bits), dtype=bits.dtype).view(dtype)
 
@@ -140,9 +140,9 @@ class _CuPy:
         return lambda: bool(event.done)
 
 
-# The types of arrays that the core takes without what follows here, which is several times as fast: PyTorch's, from 2.10 on.
+# The types of arrays that the core reads by itself, which is several times as fast as demodulate() below: PyTorch's, from 2.10 on.
 in_c: dict[type, _core.ArrayLibrary] = {}
-# They refer to functions of this module, which the garbage collector cannot see.
+# They refer to functions of this module, but the garbage collector does not see that.
 atexit.register(in_c.clear)
 
 
@@ -159,7 +159,7 @@ def describe_in_c(library: Any) -> None:
         in_c[library.array_type] = _core.ArrayLibrary(library.array_type, library.is_plain, library.empty, number)
 
 
-# By the module that the type of an array is of.
+# By the name of the module that defines the type of an array.
 LIBRARIES: dict[str, Callable[[], Any]] = {"torch": _Torch, "cupy": _CuPy}
 
 
@@ -268,19 +268,19 @@ def _stream_number(stream: Any) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _kept_number(library: Any, value: float, device: int, stream: int) -> Any:
-    """Returns a number on the GPU, for further calls on the same stream, on which it was written."""
+    """Returns an array on the GPU that holds a number, written on this stream and kept for further calls on it."""
     return library.full((), value, "float32", device)
 
 
 def _number(library: Any, value: float, device: int, stream: int) -> Any:
-    """Returns a number on the GPU, for the library's current stream. A captured graph's number belongs to it alone."""
+    """Returns an array on the GPU that holds a number, for the library's current stream. A captured graph gets one of its own."""
     new = _kept_number.__wrapped__ if library.is_capturing() else _kept_number
     return new(library, value, device, stream)
 
 
 def _floats(core: _core.Demodulator, name: str, argument: Any, other: Any, library: Any, device: int, stream: int, current: int) -> Any:
-    """Returns noise variances or gains on the GPU. One gain beside an array of noise variances becomes as many: to the library a gain's stride
-    of 0 is that of the noise."""
+    """Returns noise variances or gains on the GPU. One gain beside an array of noise variances is repeated, because the library takes a
+    gain_stride of 0 as noise_stride."""
     if argument is None or device_of(argument) is not None:
         return argument
     _arrays.refuse_masked(name, argument)
@@ -301,7 +301,7 @@ def _floats(core: _core.Demodulator, name: str, argument: Any, other: Any, libra
     return _number(library, value, device, stream)
 
 
-# Work of a stream on arrays whose own library does not know of it: (has it passed, the arrays).
+# Arrays in use on a stream that their own library does not know of: (a function that returns whether that has ended, the arrays).
 _in_flight: collections.deque[tuple[Callable[[], bool], tuple[Any, ...]]] = collections.deque()
 
 
@@ -314,7 +314,7 @@ def _keep_while_in_use(passed: Callable[[], bool], arrays: tuple[Any, ...]) -> N
 
 
 def _capsule(array: Any, name: str, library: Any, stream: int, current: int) -> Any:
-    """Returns the array's DLPack capsule, and makes `stream` wait for what the array's library does to it."""
+    """Returns the array's DLPack capsule, and makes `stream` wait for the work of the array's library on it."""
     if device_of(array) is None:
         raise TypeError(f"{name} is {type(array).__name__} in host memory, the symbols are on a GPU")
     if _library_of_type(type(array)) is library and stream == current:
