@@ -94,6 +94,7 @@ SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_f32, vec_at_least, (vec_f32 a, vec_f32 least))
 SIMD_OPERATION(vec_f32, vec_at_most, (vec_f32 a, vec_f32 most))
 SIMD_OPERATION(vec_u32, vec_to_index, (vec_f32 a)) /* truncated, for |a| < 2^31 */
+SIMD_OPERATION(vec_u32, vec_shift_right_each, (vec_u32 a, vec_u32 counts))
 SIMD_OPERATION(vec_s32, vec_max_s32, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_u32, vec_max_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_u32, vec_min_u32, (vec_u32 a, vec_u32 b))
@@ -170,8 +171,6 @@ SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes masks)) /* if a bit in masks is 1 */
 /* Bytes in the order of the bits that flip them; NULL: none. */
 SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
-/* Puts into each value four of 16 bytes, named by `bytes`, and shifts it right. */
-SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 bytes, vec_u32 counts))
 
 /* Stores of LLRs, to any address. A register holds one bit of the axis, I and Q alternating; memory gets a symbol's
  * LLRs together. */

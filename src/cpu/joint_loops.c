@@ -108,11 +108,8 @@ VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, cons
                              vec_f32 weight, size_t bit)
 {
     const vec_mask valid = vec_are_numbers(weight, weight);
-    vec_u32 flips = vec_splat_u32(0);
+    const vec_u32 flips = constants->sequence ? sequence_bits_at(constants, bit) : vec_splat_u32(0);
     llr_registers llrs;
-    if (constants->sequence)
-        flips = vec_spread_bits(constants->sequence + bit / 8, constants->flip_bytes,
-                                vec_sub_u32(constants->flip_counts, vec_splat_u32(-(uint32_t)(bit % 8))));
     VEC_UNROLL
     for (int n = 0; n < M; n++) {
         vec_f32 metric = vec_load_f32(from->metrics[n] + k);

@@ -56,14 +56,11 @@ VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
     return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact && !kind.is_few) || constants->sequence;
 }
 
-/* Returns the sequence's bits for a register's LLRs, from bit `bit` of the sequence on: bit 2 k of a value is that of
- * its LLR k. */
+/* Returns sequence_bits_at() for LLRs that are descrambled as metrics, else 0. */
 VEC vec_u32 flips_at(llr_kind kind, const llr_constants *constants, size_t bit)
 {
-    if (are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
-        return vec_splat_u32(0);
-    return vec_spread_bits(constants->sequence + bit / 8, constants->flip_bytes,
-                           vec_sub_u32(constants->flip_counts, vec_splat_u32(-(uint32_t)(bit % 8))));
+    return are_bytes_flipped(kind.output) || !has_sequence(kind, constants) ? vec_splat_u32(0)
+                                                                            : sequence_bits_at(constants, bit);
 }
 
 VEC vec_f32 flipped(llr_kind kind, vec_f32 metric, vec_u32 flips, int k)

@@ -476,10 +476,4 @@ VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
     return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
 }
 
-VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
-{
-    const __m256i all = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bits));
-    return _mm256_srlv_epi32(_mm256_shuffle_epi8(all, bytes), counts);
-}
-
 #endif

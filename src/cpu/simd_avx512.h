@@ -457,10 +457,4 @@ VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
     return _mm512_broadcast_i64x4(_mm256_loadu2_m128i((const void *)(from + nbytes), (const void *)from));
 }
 
-VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
-{
-    const __m512i all = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bits));
-    return _mm512_srlv_epi32(_mm512_shuffle_epi8(all, bytes), counts);
-}
-
 #endif

@@ -93,6 +93,7 @@ VEC vec_quad vec_quad_ahead(vec_quad first, vec_quad second, int n)
 
 VEC void vec_quad_store(uint32_t *to, vec_quad a) { vst1q_u32(to, (vec_u32)a); }
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
+VEC vec_u32 vec_shift_right_each(vec_u32 a, vec_u32 counts) { return vshlq_u32(a, vnegq_s32((vec_s32)counts)); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return vminq_u32(a, b); }
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return vmvnq_u32(vceqq_u32(a, b)); }
@@ -348,12 +349,6 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
 }
 
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes) { return (void)nbytes, vld1q_u8(from); }
-
-VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
-{
-    const vec_u32 spread = (vec_u32)vqtbl1q_u8(vld1q_u8(bits), (vec_bytes)bytes);
-    return vshlq_u32(spread, vnegq_s32((vec_s32)counts));
-}
 
 /* Makes the first 256 bits of each register of the scrambling sequence. Not every processor multiplies polynomials of
  * 64 bits.
