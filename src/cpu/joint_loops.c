@@ -122,23 +122,6 @@ VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, cons
     return llrs;
 }
 
-/* De-interleaves LANES symbols' LLRs. */
-VEC void store_joint_planes(llr_kind kind, const llr_constants *constants, unsigned char *out, const llr_registers *a,
-                            const llr_registers *b)
-{
-    if (kind.output != SOFTQAM_OUTPUT_S8) {
-        store_planes(kind, constants, out, a, b);
-        return;
-    }
-    VEC_UNROLL
-    for (int k = 0; k < M; k++) {
-        vec_store_s8(out + constants->planes[2 * k], steps_of(constants, vec_evens(a->bits[k], b->bits[k])),
-                     constants->min_byte, constants->max_byte);
-        vec_store_s8(out + constants->planes[2 * k + 1], steps_of(constants, vec_odds(a->bits[k], b->bits[k])),
-                     constants->min_byte, constants->max_byte);
-    }
-}
-
 /* Makes LLRs of a batch's n >= LANES symbols, the first of which is symbol `first` of the call. */
 VEC void finish_batch(llr_kind kind, const llr_constants *constants, const softqam_joint_call *call, size_t first,
                       size_t n, const joint_batch_memory *from)
@@ -151,7 +134,7 @@ VEC void finish_batch(llr_kind kind, const llr_constants *constants, const softq
         const llr_registers b =
             joint_llrs(kind, constants, from, 2 * k + LANES, vec_duplicate_upper(weights), bit + LANES * (size_t)M);
         if (is_in_planes(kind)) {
-            store_joint_planes(kind, constants, out, &a, &b);
+            store_planes(kind, constants, out, &a, &b);
         } else if (is_stored_alone(kind)) {
             store_alone(kind, constants, (llr_destination){out, NULL}, &a);
             store_alone(kind, constants, (llr_destination){out + LANES / 2 * symbol_nbytes(kind), NULL}, &b);

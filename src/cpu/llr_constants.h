@@ -25,7 +25,7 @@ typedef struct llr_kind {
 _Static_assert(
     N_OUTPUT_FORMATS == 5,
     "Give the format its case in these functions, in fast_range_of(), in fast_llr() and exact_llr() of llr_loops.c, "
-    "and in store_both(), store_planes() and store_bpsk() of llr_stores.h, where not s8, not f32 means 16 bits");
+    "and in store_both() and store_bit() of llr_stores.h, where not s8, not f32 means 16 bits");
 
 VEC bool is_in_planes(llr_kind kind) { return kind.layout == SOFTQAM_LLRS_IN_PLANES; }
 
