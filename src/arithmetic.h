@@ -4,8 +4,8 @@
  * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it.
  * These compute the same in fewer operations: arithmetic_fast.h; divide() in cpu/gain_loops.c; in kernels
  * vec_limited_steps() for llr_rounded(), vec_halves() for f16, bounded_noise(), set_gain(), any_gain_of(),
- * regularize() for tiny components, and take_columns() for joint_metrics(). llrs.* compare
- * them at the ends of their ranges, exhaustive.* for all components. llr_combined() names its own.
+ * regularize() for tiny components, and take_columns() for joint_metrics(). llrs.* compare them at the ends of their
+ * ranges, exhaustive.* for all components. llr_combined() names its own.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order. LLRs:
  * max-log. No branch depends on a symbol. */

@@ -44,10 +44,6 @@ SIMD_OPERATION(void, vec_copy_first, (size_t nbytes, unsigned char *to, const un
 SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
 SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))
 SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row row))
-#ifdef SIMD_FAST
-/* values[0] or, if a is negative, values[1], its negative. */
-SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2]))
-#endif
 #endif
 
 SIMD_OPERATION(vec_u32, vec_shift_left, (vec_u32 a, int n))
