@@ -134,9 +134,7 @@ SIMD_OPERATION(vec_f32, vec_in_turns_upper, (vec_f32 a, vec_f32 b))
 /* The first, or second, elements of pairs, twice each. */
 SIMD_OPERATION(vec_f32, vec_firsts_twice, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_seconds_twice, (vec_f32 a))
-/* Loads LANES values in the order that the next two want: these return each value of the lower, or upper, half twice.
- */
-SIMD_OPERATION(vec_f32, vec_load_for_duplicate, (const float *from))
+/* Each element of the lower, or upper, half twice. */
 SIMD_OPERATION(vec_f32, vec_duplicate_lower, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_duplicate_upper, (vec_f32 a))
 /* Integers to narrower ones, limited to what these hold: in each quad those of a, then those of b. */

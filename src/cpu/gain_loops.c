@@ -58,7 +58,7 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
         const size_t k = place_of(from, done);
         const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
         vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
-        vec_f32 divisor = vec_load_for_duplicate(from->gains + k);
+        const vec_f32 inverse_gain = fast_inverse_gain(has_erasures ? positive_or_one(gain) : gain);
         noise = has_erasures  ? load_bounded_noise(from, k)
                 : from->is_n0 ? vec_at_least(noise, bound)
                               : vec_at_most(noise, bound);
@@ -66,9 +66,7 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
         if (has_erasures) {
             gain = vec_choose(valid, gain, vec_splat(1.0f));
             noise = vec_choose(valid, noise, vec_splat(1.0f));
-            divisor = positive_or_one(divisor);
         }
-        const vec_f32 inverse_gain = fast_inverse_gain(divisor);
         const vec_f32 weight = fast_weight(llr_scale_of_gain(scale, gain), noise, !from->is_n0);
         vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
         vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
@@ -96,11 +94,11 @@ NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbo
     vec_u32 min_weight = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < from->n_symbols; done += LANES) {
         const size_t k = place_of(from, done);
-        const gain_divisor divisor = gain_divisor_of(positive_or_one(vec_load_for_duplicate(from->gains + k)));
+        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
+        const gain_divisor divisor = gain_divisor_of(positive_or_one(gain));
         const gain_divisor of_a = {vec_duplicate_lower(divisor.first), vec_duplicate_lower(divisor.second)},
                            of_b = {vec_duplicate_upper(divisor.first), vec_duplicate_upper(divisor.second)};
         const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
-        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
         const vec_f32 weight = llr_weight_of_any_gain(vec_splat(from->scale), noise, !from->is_n0, gain);
         vec_store_f32(to->components + 2 * k, divided_by_gain(a, of_a));
         vec_store_f32(to->components + 2 * k + LANES, divided_by_gain(b, of_b));

@@ -127,7 +127,7 @@ VEC void finish_batch(llr_kind kind, const llr_constants *constants, const softq
                       size_t n, const joint_batch_memory *from)
 {
     for (size_t k = 0;; k = k + 2 * LANES <= n ? k + LANES : n - LANES) {
-        const vec_f32 weights = vec_load_for_duplicate(from->weights + k);
+        const vec_f32 weights = vec_load_f32(from->weights + k);
         const size_t bit = (first + k) * SYMBOL_BITS;
         unsigned char *out = call->out + (first + k) * symbol_nbytes(kind);
         const llr_registers a = joint_llrs(kind, constants, from, 2 * k, vec_duplicate_lower(weights), bit);

@@ -203,17 +203,16 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each quad
- * two of the lower half, then two of the upper one. */
-VEC vec_f32 vec_load_for_duplicate(const float *from)
+VEC vec_f32 vec_duplicate_lower(vec_f32 a)
 {
-    const __m256d lower = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)from)),
-                  upper = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)(from + 4)));
-    return _mm256_castpd_ps(_mm256_shuffle_pd(lower, upper, 0xc));
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
 }
 
-VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
-VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
+VEC vec_f32 vec_duplicate_upper(vec_f32 a)
+{
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7));
+}
+
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa); }
 VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa); }
 

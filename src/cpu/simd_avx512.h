@@ -156,8 +156,6 @@ VEC vec_f32 vec_in_turns_upper(vec_f32 a, vec_f32 b)
                                   b);
 }
 
-VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
-
 VEC vec_f32 vec_duplicate_lower(vec_f32 a)
 {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), a);

@@ -153,7 +153,6 @@ VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return vuzp1q_f32(a, b); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return vuzp2q_f32(a, b); }
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b) { return vec_firsts(a, b); }
 VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b) { return vec_seconds(a, b); }
-VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return vzip1q_f32(a, a); }
 VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 VEC vec_f32 vec_in_turns_lower(vec_f32 a, vec_f32 b) { return vzip1q_f32(a, b); }
