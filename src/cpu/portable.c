@@ -100,8 +100,8 @@ static void u8_loop(const softqam_loop_call *call)
 /* LLRs. */
 
 /* Computes the metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
-static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
-                                  float metrics[2 * MAX_AXIS_BITS])
+ALWAYS_INLINED void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
+                                   float metrics[2 * MAX_AXIS_BITS])
 {
     if (m == 0) {
         metrics[0] = bpsk_metric(table, symbol[0], symbol[1], i_flip);
@@ -116,7 +116,7 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
     }
 }
 
-static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
+ALWAYS_INLINED void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
 {
     const portable_output output = {call->rules.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
@@ -166,7 +166,7 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
     return vec_fma(of_partner, 0.0f, weight);
 }
 
-static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
+ALWAYS_INLINED void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
 {
     const portable_output output = {call->rules.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
