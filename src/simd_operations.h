@@ -7,13 +7,14 @@
  * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
  * needs the first seven: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table and
  * vec_u8_row (vector headers have both from cpu/simd.h); vec_s32, vec_bytes (the same register as signed integers and
- * as bytes), vec_quad (16 bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one
- * instruction) and LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration). It defines
- * VEC_HAS_MASKS if it has its own vec_load_first() and vec_store_first(), VEC_HAS_LANE_MASKS if vec_load_few(),
- * VEC_HAS_BYTE_MASKS if vec_copy_first(), and VEC_HAS_WORD_TABLES if it has vec_add_words_at() and vec_count_less();
- * then it includes cpu/simd_vectors.h, which has the operations that gcc's vector extensions make in every instruction
- * set alike. Floats are binary32; every operation on them is rounded once, to nearest even. `m` is the bits of an axis.
- * A quad is 128 bits of a register, four elements; the shuffles stay within quads unless they say otherwise. */
+ * as bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one instruction) and
+ * LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration). It defines VEC_HAS_MASKS if it has its
+ * own vec_load_first() and vec_store_first(), VEC_HAS_LANE_MASKS if vec_load_few(), VEC_HAS_BYTE_MASKS if
+ * vec_copy_first(), VEC_HAS_WORD_TABLES if it has vec_add_words_at() and vec_count_less(), and VEC_HAS_GOLD_QUADS if it
+ * has gold_quads_at() and the operations on vec_quad, 16 bytes. It includes cpu/simd_vectors.h, which has the
+ * operations that gcc's vector extensions make in every instruction set alike. Floats are binary32; every operation on
+ * them is rounded once, to nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements;
+ * the shuffles stay within quads unless they say otherwise. */
 
 /* arithmetic.h's. Vector headers have those before #endif from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
  * out. */
@@ -174,7 +175,7 @@ SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *
  * register has the doublets of the first symbols, a second one those of the others. 1024QAM's third has the last 4
  * bytes of each. */
 SIMD_OPERATION(void, vec_store_doublets, (int m, void *to, const vec_bytes doublets[3], const unsigned char *flips))
-/* f16, or the lower 16 bits of sums: an iteration's two registers; one register of 256QAM; BPSK's LANES. */
+/* f16, or the lower 16 bits of `sums`: an iteration's two registers; one register of 256QAM; BPSK's LANES. */
 SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))
 SIMD_OPERATION(void, vec_store_256qam_16, (bool sums, void *to, const vec_f32 llrs[]))
 SIMD_OPERATION(void, vec_store_16, (bool sums, void *to, vec_f32 llrs))
@@ -199,11 +200,13 @@ SIMD_OPERATION(vec_bytes, vec_load_plane_bits, (const unsigned char *from, int n
 
 /* The words from n on, 2, 4, 6 or 8, of registers that follow each other. */
 SIMD_OPERATION(vec_u32, vec_words_ahead, (vec_u32 first, vec_u32 second, vec_u32 third, int n))
+#ifdef VEC_HAS_GOLD_QUADS
 /* The bytes from n on, 1 to 4, of two quads that follow each other. */
 SIMD_OPERATION(vec_quad, vec_quad_ahead, (vec_quad first, vec_quad second, int n))
 SIMD_OPERATION(void, vec_quad_store, (uint32_t * to, vec_quad a)) /* aligned */
 /* The first 256 bits of each register's sequence at a position; 128 are enough for no more n_bits. */
 SIMD_OPERATION(void, gold_quads_at, (uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2]))
+#endif
 
 #endif
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "gold.h"
-#include "gold_jump.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "weight.h"
@@ -187,22 +186,6 @@ ALWAYS_INLINED void joint_loop(int m, softqam_output_format format, const softqa
 
 /* The scrambling sequence. */
 
-static void fill_window(gold_register which, uint64_t bits, uint32_t *window)
-{
-    for (int k = 0; k < GOLD_WINDOW; k += 2, bits = gold_next_64(which, bits)) {
-        window[k] = (uint32_t)bits;
-        window[k + 1] = (uint32_t)(bits >> 32);
-    }
-}
-
-static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
-{
-    const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* this makes whole windows */
-    fill_window(GOLD_X1, first.x1[0], windows->x1);
-    fill_window(GOLD_X2, first.x2[0], windows->x2);
-}
-
 /* Each round writes a window and makes the next one. */
 static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
 {
@@ -264,7 +247,7 @@ DEFINE_MODULATION(joint, joint_qam64, 3)
 DEFINE_MODULATION(joint, joint_qam256, 4)
 DEFINE_MODULATION(joint, joint_qam1024, 5)
 
-static const softqam_gold_loops gold_loops = {gold_jump, gold_take};
+static const softqam_gold_loops gold_loops = {softqam_gold_jump, gold_take};
 static const softqam_input_loops input_loops = {
     .convert = {[SOFTQAM_INPUT_CF32] = convert_cf32,
                 [SOFTQAM_INPUT_CS16] = convert_cs16,

@@ -19,7 +19,6 @@ typedef uint32x4_t vec_mask; /* all ones or zero */
 typedef uint8x16_t vec_bytes;
 
 #define LANE_NUMBERS 0, 1, 2, 3
-#include "gold_jump.h"
 #include "simd_vectors.h"
 
 typedef vec_bytes vec_llr_row; /* where a row's values lie in an array of 16 */
@@ -80,18 +79,6 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
     return n == 2 ? vextq_u32(first, second, 2) : n == 4 ? second : n == 6 ? vextq_u32(second, third, 2) : third;
 }
 
-/* 16 bytes. */
-typedef uint8x16_t vec_quad;
-
-VEC vec_quad vec_quad_ahead(vec_quad first, vec_quad second, int n)
-{
-    return n == 1   ? vextq_u8(first, second, 1)
-           : n == 2 ? vextq_u8(first, second, 2)
-           : n == 3 ? vextq_u8(first, second, 3)
-                    : vextq_u8(first, second, 4);
-}
-
-VEC void vec_quad_store(uint32_t *to, vec_quad a) { vst1q_u32(to, (vec_u32)a); }
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
 VEC vec_u32 vec_shift_right_each(vec_u32 a, vec_u32 counts) { return vshlq_u32(a, vnegq_s32((vec_s32)counts)); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
@@ -348,16 +335,5 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
 }
 
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes) { return (void)nbytes, vld1q_u8(from); }
-
-/* Makes the first 256 bits of each register of the scrambling sequence. Not every processor multiplies polynomials of
- * 64 bits.
- */
-VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
-{
-    const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* this makes all 256 */
-    memcpy(x1, first.x1, sizeof first.x1);
-    memcpy(x2, first.x2, sizeof first.x2);
-}
 
 #endif

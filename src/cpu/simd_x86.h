@@ -113,8 +113,9 @@ VEC void store_dword(unsigned char *to, __m128i a)
     memcpy(to, &dword, sizeof dword);
 }
 
-/* The first bits from any place in the Gold sequence on, as gold_jump.h computes them, by the product of polynomials
- * over two elements. */
+/* The first bits from any place in the Gold sequence on, as softqam_gold_jump() computes them, by the product of
+ * polynomials over two elements. */
+#define VEC_HAS_GOLD_QUADS
 
 /* Returns the lower words' product, and that of a's lower word with b's upper one. */
 VEC __m128i product_of(__m128i a, __m128i b) { return _mm_clmulepi64_si128(a, b, 0x00); }
