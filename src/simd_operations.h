@@ -175,7 +175,7 @@ SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *
  * register has the doublets of the first symbols, a second one those of the others. 1024QAM's third has the last 4
  * bytes of each. */
 SIMD_OPERATION(void, vec_store_doublets, (int m, void *to, const vec_bytes doublets[3], const unsigned char *flips))
-/* f16, or the lower 16 bits of `sums`: an iteration's two registers; one register of 256QAM; BPSK's LANES. */
+/* f16, or the lower 16 bits of sums: an iteration's two registers; one register of 256QAM; BPSK's LANES. */
 SIMD_OPERATION(void, vec_store_both_16, (bool sums, int m, void *to, const vec_f32 a[], const vec_f32 b[]))
 SIMD_OPERATION(void, vec_store_256qam_16, (bool sums, void *to, const vec_f32 llrs[]))
 SIMD_OPERATION(void, vec_store_16, (bool sums, void *to, vec_f32 llrs))

@@ -135,10 +135,10 @@ VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_
     return masks || limits;
 }
 
-/* The weights of an iteration. */
+/* The weights of an iteration. A register of components uses each twice, or once (takes_weights_twice()). */
 typedef struct iteration_weights {
     vec_f32 weight;
-    vec_f32 addends[2]; /* addends of the first and the second such register's LLRs; else the first serves all */
+    vec_f32 addends[2]; /* if twice, of the first and the second register's LLRs; else the first serves all */
     vec_f32 inverse_gain;
 } iteration_weights;
 

@@ -253,8 +253,6 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
 }
 
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
-
 /* Bytes with the opposite sign whose bit in `of`, which is one, is 1: with 127 it is negative. */
 VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes masks)
 {
@@ -340,7 +338,6 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
         vec_store(out + 32 * n, two_quads(m, llrs, 2 * n));
 }
 
-/* Converts LLRs to binary16, or takes the lower 16 bits of sums. */
 VEC __m128i vec_to_16(bool sums, vec_f32 a)
 {
     const __m256i lower = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9,
@@ -444,14 +441,12 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     _mm_storel_epi64(to, limited);
 }
 
-/* Makes, for de-interleaved s8, of four registers of components as they lie in memory register q of four, which has
- * I of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
+/* Register q of four has I of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);
 }
 
-/* Returns those symbols' values, twice; `load`: from memory, if an iteration has the time to wait for it. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     const vec_f32 both = weights[q / 2];
@@ -469,7 +464,6 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm_storeu_si128((void *)second, _mm256_extracti128_si256(planes, 1));
 }
 
-/* Loads, for each quad of two planes, 16 bytes of bits: those of the same 16 symbols. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));

@@ -196,8 +196,6 @@ VEC vec_lanes_u64 vec_add_bytes(vec_lanes_u64 sums, vec_bytes a)
     return (vec_lanes_u64)vpadalq_u32((uint64x2_t)sums, vpaddlq_u16(vpaddlq_u8(a)));
 }
 
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
-
 /* 32 bits to any address. */
 #define STORE_DWORD(to, dwords, lane)                                                                                  \
     do {                                                                                                               \
@@ -268,7 +266,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     }
 }
 
-/* Converts LLRs to binary16, or takes the lower 16 bits of sums: those of a, then those of b. */
+/* Returns the 16-bit values of a, then those of b. */
 VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
     if (!sums)
@@ -319,12 +317,7 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
     return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
-{
-    (void)load;
-    return weights[q % 2];
-}
-
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q) { return (void)load, weights[q % 2]; }
 VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
 VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
