@@ -2,10 +2,10 @@
 /* THE arithmetic: what every backend computes, defined once but for the forms named below. It is written in the
  * operations of a SIMD header (simd_operations.h), which the includer includes first: simd_scalar.h in portable C,
  * cpu/simd_*.h for several values at once, cuda/simd_cuda.cuh for a GPU thread. reference/contract.h states it.
- * These compute the same in fewer operations: arithmetic_fast.h; divide() and weight_of_any_noise() in
- * cpu/gain_loops.c; in kernels vec_limited_steps() for llr_rounded(), vec_halves() for f16, bounded_noise(),
- * set_gain(), any_gain_of(), regularize() for tiny components, and take_columns() for joint_metrics(). llrs.* compare
- * them at the ends of their ranges, exhaustive.* for all components. llr_combined() names its own.
+ * These compute the same in fewer operations: arithmetic_fast.h; divide() in cpu/gain_loops.c; in kernels
+ * vec_limited_steps() for llr_rounded(), vec_halves() for f16, bounded_noise(), set_gain(), any_gain_of(),
+ * regularize() for tiny components, and take_columns() for joint_metrics(). llrs.* compare them at the ends of their
+ * ranges, exhaustive.* for all components. llr_combined() names its own.
  *
  * Soft bits: liquid-dsp 1.5's modemcf_demodulate_soft for LIQUID_MODEM_QAM256, byte for byte, in 3GPP order. LLRs:
  * max-log. No branch depends on a symbol. */
@@ -188,19 +188,13 @@ typedef struct split_number {
     vec_f32 exponent;
 } split_number;
 
-/* Returns 2^126 times a positive subnormal number. It has no leading 1, so with its bits as significand of a number
- * from 1 to 2, that number less 1 is the result. */
-VEC vec_f32 enlarged_subnormal(vec_f32 number)
-{
-    const vec_f32 one = vec_splat(1.0f);
-    return vec_sub(vec_from_bits(vec_or_u32(vec_bits(number), vec_bits(one))), one);
-}
-
-/* Splits a positive finite number, without operations on subnormal ones. Other numbers give undefined parts. */
+/* Splits a positive finite number, without operations on subnormal ones. Other numbers give undefined parts. A
+ * subnormal number has no leading 1, so with its bits as significand of a number from 1 to 2, that number less 1 is
+ * 2^126 times the subnormal one. */
 VEC split_number split_number_of(vec_f32 number)
 {
     const vec_u32 one = vec_bits(vec_splat(1.0f));
-    const vec_f32 enlarged = enlarged_subnormal(number);
+    const vec_f32 enlarged = vec_sub(vec_from_bits(vec_or_u32(vec_bits(number), one)), vec_splat(1.0f));
     const vec_mask is_subnormal = vec_is_less(vec_abs(number), vec_splat(LEAST_NORMAL));
     const vec_u32 bits = vec_bits(vec_choose(is_subnormal, enlarged, number));
     const vec_f32 whole = vec_from_bits(vec_or_u32(vec_shift_right(bits, 23), vec_bits(vec_splat(0x1p23f))));

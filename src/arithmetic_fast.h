@@ -104,7 +104,7 @@ VEC vec_llr_row fast_row_of(int m, const vec_llr_table *table, vec_f32 component
 typedef struct two_lines {
     vec_f32 second_row; /* the smallest magnitude of the second line */
     vec_f32 slopes[2];
-    vec_f32 intercepts[2]; /* the second line's, right and left of zero */
+    vec_f32 intercept; /* the second line's, right of zero */
 } two_lines;
 
 /* Loads the lines; `scale` is that of the first line's metrics. */
@@ -112,14 +112,13 @@ VEC two_lines load_two_lines(const softqam_llr_table *table, float scale)
 {
     return (two_lines){vec_splat(table->second_row),
                        {vec_splat(table->slopes[0][0] * scale), vec_splat(table->slopes[0][1])},
-                       {vec_splat(table->intercepts[0][1]), vec_splat(-table->intercepts[0][1])}};
+                       vec_splat(table->intercepts[0][1])};
 }
 
 VEC vec_f32 two_lines_metric(const two_lines *lines, vec_f32 component)
 {
-    const vec_f32 intercept = vec_choose_by_sign(component, lines->intercepts);
-    const vec_f32 first = vec_mul(lines->slopes[0], component),
-                  second = vec_fma(lines->slopes[1], component, intercept);
+    const vec_f32 first = vec_mul(lines->slopes[0], component);
+    const vec_f32 second = vec_fma(lines->slopes[1], component, vec_flip(lines->intercept, vec_bits(component)));
     return vec_choose(vec_is_less(vec_abs(component), lines->second_row), first, second);
 }
 

@@ -52,12 +52,6 @@ typedef struct softqam_float_environment {
     uint64_t status;  /* FPSR: the flags */
 } softqam_float_environment;
 
-static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
-{
-    (void)self;
-    (void)flush;
-}
-
 static inline void softqam_float_set(softqam_float_environment to)
 {
     __asm__ volatile("msr fpcr, %0\n\tmsr fpsr, %1" ::"r"(to.control), "r"(to.status) : "memory");
@@ -77,12 +71,6 @@ static inline void softqam_float_leave(const softqam_float_environment *caller) 
 
 typedef fenv_t softqam_float_environment;
 
-static inline void softqam_float_flush(softqam_float_environment *self, bool flush)
-{
-    (void)self;
-    (void)flush;
-}
-
 static inline softqam_float_environment softqam_float_enter(void)
 {
     fenv_t caller;
@@ -92,6 +80,10 @@ static inline softqam_float_environment softqam_float_enter(void)
 }
 
 static inline void softqam_float_leave(const softqam_float_environment *caller) { fesetenv(caller); }
+#endif
+
+#ifndef SOFTQAM_FLOAT_FLUSH /* other processors than x86 flush nothing */
+static inline void softqam_float_flush(softqam_float_environment *self, bool flush) { (void)self, (void)flush; }
 #endif
 
 #endif

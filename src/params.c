@@ -11,44 +11,25 @@
 /* Formats and modulations. */
 
 #define INPUT_ROW(value, ...)        [SOFTQAM_INPUT_##value] = {__VA_ARGS__},
-#define INPUT_CASE(value, ...)       case SOFTQAM_INPUT_##value:
 #define OUTPUT_ROW(value, ...)       [SOFTQAM_OUTPUT_##value] = {__VA_ARGS__},
-#define OUTPUT_CASE(value, ...)      case SOFTQAM_OUTPUT_##value:
 #define MODULATION_NAME(value, name) [SOFTQAM_MODULATION_##value] = (name),
-#define MODULATION_CASE(value, name) case SOFTQAM_MODULATION_##value:
-
-/* These find traits by switches, which the compiler holds against the enumerations. */
 
 const softqam_input_traits *softqam_input_traits_of(softqam_input_format format)
 {
     static const softqam_input_traits all[] = {INPUT_FORMAT_LIST(INPUT_ROW)};
-    switch (format) {
-        INPUT_FORMAT_LIST(INPUT_CASE)
-        return &all[format];
-    }
-    return NULL;
+    return (unsigned)format < N_INPUT_FORMATS ? &all[format] : NULL;
 }
 
 const softqam_output_traits *softqam_output_traits_of(softqam_output_format format)
 {
     static const softqam_output_traits all[] = {OUTPUT_FORMAT_LIST(OUTPUT_ROW)};
-    switch (format) {
-        OUTPUT_FORMAT_LIST(OUTPUT_CASE)
-        return &all[format];
-    }
-    return NULL;
+    return (unsigned)format < N_OUTPUT_FORMATS ? &all[format] : NULL;
 }
 
 const char *softqam_modulation_name(softqam_modulation modulation)
 {
     static const char *const names[] = {MODULATION_LIST(MODULATION_NAME)};
-    switch (modulation) {
-        MODULATION_LIST(MODULATION_CASE)
-        return names[modulation];
-    case SOFTQAM_MODULATION_DEFAULT:
-        break;
-    }
-    return NULL;
+    return (unsigned)modulation <= N_MODULATIONS ? names[modulation] : NULL;
 }
 
 unsigned softqam_bits_per_symbol(softqam_modulation modulation)

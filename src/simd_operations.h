@@ -7,13 +7,14 @@
  * A header defines VEC and VEC_UNROLL (before a loop that must be unrolled) and these types, of which arithmetic.h
  * needs the first seven: vec_f32 and vec_u32 (values), vec_mask, vec_llr_table, vec_llr_row, vec_u8_table and
  * vec_u8_row (vector headers have both from cpu/simd.h); vec_s32, vec_bytes (the same register as signed integers and
- * as bytes), vec_quad (16 bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one
- * instruction) and LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration). It defines
- * VEC_HAS_MASKS if it has its own vec_load_first() and vec_store_first(), VEC_HAS_LANE_MASKS if vec_load_few(),
- * VEC_HAS_BYTE_MASKS if vec_copy_first(), and VEC_HAS_WORD_TABLES if it has vec_add_words_at() and vec_count_less();
- * then it includes cpu/simd_vectors.h, which has the operations that gcc's vector extensions make in every instruction
- * set alike. Floats are binary32; every operation on them is rounded once, to nearest even. `m` is the bits of an axis.
- * A quad is 128 bits of a register, four elements; the shuffles stay within quads unless they say otherwise. */
+ * as bytes). A vector header defines LANES, LANE_NUMBERS, LIMITS_ARE_CHEAP (vec_limit() is one instruction) and
+ * LOADS_AHEAD (llr_batch() has registers for all inputs of the next iteration). It defines VEC_HAS_MASKS if it has its
+ * own vec_load_first() and vec_store_first(), VEC_HAS_LANE_MASKS if vec_load_few(), VEC_HAS_BYTE_MASKS if
+ * vec_copy_first(), VEC_HAS_WORD_TABLES if it has vec_add_words_at() and vec_count_less(), and VEC_HAS_GOLD_QUADS if it
+ * has gold_quads_at() and the operations on vec_quad, 16 bytes. It includes cpu/simd_vectors.h, which has the
+ * operations that gcc's vector extensions make in every instruction set alike. Floats are binary32; every operation on
+ * them is rounded once, to nearest even. `m` is the bits of an axis. A quad is 128 bits of a register, four elements;
+ * the shuffles stay within quads unless they say otherwise. */
 
 /* arithmetic.h's. Vector headers have those before #endif from cpu/simd_vectors.h and cpu/simd.h; SIMD_OWN leaves them
  * out. */
@@ -44,10 +45,6 @@ SIMD_OPERATION(void, vec_copy_first, (size_t nbytes, unsigned char *to, const un
 SIMD_OPERATION(vec_u8_row, vec_u8_lookup, (const vec_u8_table *table, vec_f32 level))
 SIMD_OPERATION(vec_f32, vec_gain_low, (const vec_u8_table *table, vec_u8_row row))
 SIMD_OPERATION(vec_f32, vec_gain_high, (const vec_u8_table *table, vec_u8_row row))
-#ifdef SIMD_FAST
-/* values[0] or, if a is negative, values[1], its negative. */
-SIMD_OPERATION(vec_f32, vec_choose_by_sign, (vec_f32 a, const vec_f32 values[2]))
-#endif
 #endif
 
 SIMD_OPERATION(vec_u32, vec_shift_left, (vec_u32 a, int n))
@@ -94,6 +91,7 @@ SIMD_OPERATION(vec_s32, vec_sub_s32, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_f32, vec_at_least, (vec_f32 a, vec_f32 least))
 SIMD_OPERATION(vec_f32, vec_at_most, (vec_f32 a, vec_f32 most))
 SIMD_OPERATION(vec_u32, vec_to_index, (vec_f32 a)) /* truncated, for |a| < 2^31 */
+SIMD_OPERATION(vec_u32, vec_shift_right_each, (vec_u32 a, vec_u32 counts))
 SIMD_OPERATION(vec_s32, vec_max_s32, (vec_s32 a, vec_s32 b))
 SIMD_OPERATION(vec_u32, vec_max_u32, (vec_u32 a, vec_u32 b))
 SIMD_OPERATION(vec_u32, vec_min_u32, (vec_u32 a, vec_u32 b))
@@ -137,9 +135,7 @@ SIMD_OPERATION(vec_f32, vec_in_turns_upper, (vec_f32 a, vec_f32 b))
 /* The first, or second, elements of pairs, twice each. */
 SIMD_OPERATION(vec_f32, vec_firsts_twice, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_seconds_twice, (vec_f32 a))
-/* Loads LANES values in the order that the next two want: these return each value of the lower, or upper, half twice.
- */
-SIMD_OPERATION(vec_f32, vec_load_for_duplicate, (const float *from))
+/* Each element of the lower, or upper, half twice. */
 SIMD_OPERATION(vec_f32, vec_duplicate_lower, (vec_f32 a))
 SIMD_OPERATION(vec_f32, vec_duplicate_upper, (vec_f32 a))
 /* Integers to narrower ones, limited to what these hold: in each quad those of a, then those of b. */
@@ -170,8 +166,6 @@ SIMD_OPERATION(vec_bytes, vec_shuffle_bytes, (vec_bytes a, vec_bytes from))
 SIMD_OPERATION(vec_bytes, vec_flip_bytes, (vec_bytes a, vec_bytes bits, vec_bytes masks)) /* if a bit in masks is 1 */
 /* Bytes in the order of the bits that flip them; NULL: none. */
 SIMD_OPERATION(vec_bytes, vec_flip_in_order, (vec_bytes a, const unsigned char *flips))
-/* Puts into each value four of 16 bytes, named by `bytes`, and shifts it right. */
-SIMD_OPERATION(vec_u32, vec_spread_bits, (const unsigned char *bits, vec_u32 bytes, vec_u32 counts))
 
 /* Stores of LLRs, to any address. A register holds one bit of the axis, I and Q alternating; memory gets a symbol's
  * LLRs together. */
@@ -206,11 +200,13 @@ SIMD_OPERATION(vec_bytes, vec_load_plane_bits, (const unsigned char *from, int n
 
 /* The words from n on, 2, 4, 6 or 8, of registers that follow each other. */
 SIMD_OPERATION(vec_u32, vec_words_ahead, (vec_u32 first, vec_u32 second, vec_u32 third, int n))
+#ifdef VEC_HAS_GOLD_QUADS
 /* The bytes from n on, 1 to 4, of two quads that follow each other. */
 SIMD_OPERATION(vec_quad, vec_quad_ahead, (vec_quad first, vec_quad second, int n))
 SIMD_OPERATION(void, vec_quad_store, (uint32_t * to, vec_quad a)) /* aligned */
 /* The first 256 bits of each register's sequence at a position; 128 are enough for no more n_bits. */
 SIMD_OPERATION(void, gold_quads_at, (uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2]))
+#endif
 
 #endif
 

@@ -59,7 +59,6 @@ VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return a << n; }
 VEC vec_u32 vec_shift_right(vec_u32 a, int n) { return a >> n; }
 VEC vec_f32 vec_abs(vec_f32 a) { return vec_from_bits(vec_bits(a) & 0x7fffffffu); }
 VEC vec_f32 vec_flip(vec_f32 a, vec_u32 signs) { return vec_from_bits(vec_bits(a) ^ (signs & 0x80000000u)); }
-VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 
 /* Limits a to [-limit, +limit]; a NaN gives anything within. It works on the bits, so that compilers do not branch. */
 VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)

@@ -98,21 +98,13 @@ void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, s
                               size_t plane_nbytes)
 {
     const size_t nbytes = block->value_nbytes;
-    const uint32_t n_data = block->buffer->n_data;
-    uint32_t numbers[MAX_SYMBOL_BITS], positions[MAX_SYMBOL_BITS];
+    uint32_t positions[MAX_SYMBOL_BITS];
     uint8_t order[MAX_SYMBOL_BITS];
-    for (unsigned k = 0; k < block->n_bits; k++) {
-        numbers[k] = k * block->n_symbols + first;
-        numbers[k] = numbers[k] < n_data ? numbers[k] : numbers[k] % n_data;
+    for (unsigned k = 0; k < block->n_bits; k++)
         order[k] = (uint8_t)k;
-    }
     for (size_t done = 0, n_run; done < n; done += n_run) {
-        n_run = n - done;
-        for (unsigned k = 0; k < block->n_bits; k++) {
-            const softqam_soft_run run = softqam_soft_run_at(block->buffer, numbers[k]);
-            positions[k] = run.first;
-            n_run = run.n < n_run ? run.n : n_run;
-        }
+        n_run = softqam_soft_block_runs(block, first + (uint32_t)done, positions);
+        n_run = n_run < n - done ? n_run : n - done;
         order_planes(positions, block->n_bits, order);
         for (unsigned k = 0; k < block->n_bits; k++) {
             const unsigned plane = order[k];
@@ -122,8 +114,6 @@ void softqam_soft_block_store(const softqam_soft_block *block, uint32_t first, s
                 block->add(to, from, block->limit, n_run);
             else
                 memcpy(to, from, n_run * nbytes);
-            numbers[plane] += (uint32_t)n_run;
-            numbers[plane] -= numbers[plane] < n_data ? 0 : n_data;
         }
     }
 }

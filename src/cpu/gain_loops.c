@@ -29,7 +29,7 @@ typedef struct division {
 } division;
 
 /* The ways to divide, the fastest first. Each handles all cases of the one before it, and more. */
-typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_NOISE, WITH_ANY_GAINS } division_way;
+typedef enum division_way { WITHOUT_ERASURES, WITH_ERASURES, WITH_ANY_GAINS } division_way;
 
 /* Returns where the next LANES symbols begin. The last iteration goes back to be a whole one. */
 VEC size_t place_of(const division *from, size_t done)
@@ -47,21 +47,10 @@ VEC vec_f32 load_bounded_noise(const division *from, size_t k)
     return from->is_n0 ? llr_bounded_noise(noise, false, bound) : llr_bounded_noise(noise, true, bound);
 }
 
-/* Returns scale / N0, or scale * (1/N0), limited. A subnormal noise value is multiplied by 2^126, by operations on
- * normal numbers, and the weight is brought back. */
-VEC vec_f32 weight_of_any_noise(vec_f32 scale, vec_f32 noise, bool is_n0)
-{
-    const vec_mask is_subnormal = vec_is_less(noise, vec_splat(LEAST_NORMAL));
-    const vec_f32 rescale = vec_choose(is_subnormal, vec_splat(is_n0 ? 0x1p126f : 0x1p-126f), vec_splat(1.0f));
-    const vec_f32 normal = vec_choose(is_subnormal, enlarged_subnormal(noise), noise);
-    return vec_min(vec_mul(fast_weight(scale, normal, !is_n0), rescale), vec_splat(LARGEST_FLOAT));
-}
-
-/* Divides by gains that need not be split. Returns `way` if the result is right, else the way to try next. */
+/* Divides by gains that need not be split. Returns `way` if the result is right, else the next one. */
 VEC division_way divide(const division *from, division_way way, divided_symbols *to)
 {
     const bool has_erasures = way != WITHOUT_ERASURES;
-    const float most_gain = way == WITH_ANY_NOISE ? MAX_GAIN : fast_max_gain(from->is_n0);
     const vec_f32 scale = vec_abs(vec_splat(from->scale)), bound = vec_splat(from->noise_bound);
     const vec_u32 sign = vec_bits(vec_splat(from->scale));
     vec_u32 max_gain = vec_splat_u32(0), max_weight = vec_splat_u32(0), min_weight = vec_splat_u32(0xffffffffu);
@@ -69,7 +58,7 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
         const size_t k = place_of(from, done);
         const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
         vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
-        vec_f32 divisor = vec_load_for_duplicate(from->gains + k);
+        const vec_f32 inverse_gain = fast_inverse_gain(has_erasures ? positive_or_one(gain) : gain);
         noise = has_erasures  ? load_bounded_noise(from, k)
                 : from->is_n0 ? vec_at_least(noise, bound)
                               : vec_at_most(noise, bound);
@@ -77,12 +66,8 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
         if (has_erasures) {
             gain = vec_choose(valid, gain, vec_splat(1.0f));
             noise = vec_choose(valid, noise, vec_splat(1.0f));
-            divisor = positive_or_one(divisor);
         }
-        const vec_f32 inverse_gain = fast_inverse_gain(divisor);
-        const vec_f32 scale_of_gain = llr_scale_of_gain(scale, gain);
-        const vec_f32 weight = way == WITH_ANY_NOISE ? weight_of_any_noise(scale_of_gain, noise, from->is_n0)
-                                                     : fast_weight(scale_of_gain, noise, !from->is_n0);
+        const vec_f32 weight = fast_weight(llr_scale_of_gain(scale, gain), noise, !from->is_n0);
         vec_store_f32(to->components + 2 * k, vec_mul(a, vec_duplicate_lower(inverse_gain)));
         vec_store_f32(to->components + 2 * k + LANES, vec_mul(b, vec_duplicate_upper(inverse_gain)));
         max_gain = vec_max_u32(vec_max_u32(max_gain, vec_bits(inverse_gain)), vec_bits(gain));
@@ -92,18 +77,16 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
         vec_store_f32(to->weights + k, has_erasures ? vec_keep(valid, signed_weight) : signed_weight);
     }
     to->min_weight = ~vec_largest_u32(~min_weight);
-    const bool are_gains_right = !vec_any_from(max_gain, vec_splat_u32(float_bits(most_gain) + 1));
-    if (are_gains_right && to->min_weight >= float_bits(MIN_WEIGHT) &&
-        vec_largest_u32(max_weight) < float_bits(INFINITY))
-        return way;
-    return way == WITHOUT_ERASURES || are_gains_right ? way + 1 : WITH_ANY_GAINS;
+    const bool is_right = vec_largest_u32(max_gain) <= float_bits(fast_max_gain(from->is_n0)) &&
+                          vec_largest_u32(max_weight) < float_bits(INFINITY) &&
+                          to->min_weight >= float_bits(MIN_WEIGHT);
+    return is_right ? way : way + 1;
 }
 
 #define DEFINE_DIVIDE(name, way)                                                                                       \
     NOT_INLINED division_way name(const division *from, divided_symbols *to) { return divide(from, way, to); }
 DEFINE_DIVIDE(divide_without_erasures, WITHOUT_ERASURES)
 DEFINE_DIVIDE(divide_with_erasures, WITH_ERASURES)
-DEFINE_DIVIDE(divide_with_any_noise, WITH_ANY_NOISE)
 
 /* Divides by gains of any size. */
 NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbols *to)
@@ -111,11 +94,11 @@ NOT_INLINED division_way divide_by_any_gains(const division *from, divided_symbo
     vec_u32 min_weight = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < from->n_symbols; done += LANES) {
         const size_t k = place_of(from, done);
-        const gain_divisor divisor = gain_divisor_of(positive_or_one(vec_load_for_duplicate(from->gains + k)));
+        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
+        const gain_divisor divisor = gain_divisor_of(positive_or_one(gain));
         const gain_divisor of_a = {vec_duplicate_lower(divisor.first), vec_duplicate_lower(divisor.second)},
                            of_b = {vec_duplicate_upper(divisor.first), vec_duplicate_upper(divisor.second)};
         const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
-        const vec_f32 gain = vec_load_f32(from->gains + k), noise = load_bounded_noise(from, k);
         const vec_f32 weight = llr_weight_of_any_gain(vec_splat(from->scale), noise, !from->is_n0, gain);
         vec_store_f32(to->components + 2 * k, divided_by_gain(a, of_a));
         vec_store_f32(to->components + 2 * k + LANES, divided_by_gain(b, of_b));
@@ -134,7 +117,6 @@ void SIMD_NAME(softqam_divided_loop)(const softqam_divided_call *divided, softqa
     static division_way (*const ways[])(const division *, divided_symbols *) = {
         [WITHOUT_ERASURES] = divide_without_erasures,
         [WITH_ERASURES] = divide_with_erasures,
-        [WITH_ANY_NOISE] = divide_with_any_noise,
         [WITH_ANY_GAINS] = divide_by_any_gains,
     };
     softqam_float_environment environment = softqam_float_enter();

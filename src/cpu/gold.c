@@ -46,6 +46,26 @@ void softqam_gold_prepare(void)
     pthread_once(&once, build_powers);
 }
 
+static void fill_window(gold_register which, uint32_t polynomial, size_t n_bits, uint32_t *window)
+{
+    uint64_t bits = gold_lengthened(which, gold_bits_of(which, polynomial));
+    for (size_t k = 0; 32 * k < n_bits; k += 2, bits = gold_next_64(which, bits))
+        memcpy(window + k, &bits, sizeof bits);
+}
+
+void softqam_gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
+{
+    const uint32_t n = gold_index(position);
+    const uint32_t *first = softqam_gold_powers[n % (1 << GOLD_BITS_1)];
+    const uint32_t *second = softqam_gold_powers[GOLD_BEGIN_2 + (n >> GOLD_BITS_1) % (1 << GOLD_BITS_2)];
+    const uint32_t *third = softqam_gold_powers[GOLD_BEGIN_3 + (n >> (GOLD_BITS_1 + GOLD_BITS_2))];
+    const uint32_t x1 = multiply(GOLD_X1, first[GOLD_X1], second[GOLD_X1]);
+    const uint32_t x2 = multiply(GOLD_X2, first[GOLD_X2], second[GOLD_X2]);
+    const uint32_t c = multiply(GOLD_X2, gold_polynomial_of(GOLD_X2, c_init), third[GOLD_X2]);
+    fill_window(GOLD_X1, multiply(GOLD_X1, x1, third[GOLD_X1]), n_bits, windows->x1);
+    fill_window(GOLD_X2, multiply(GOLD_X2, x2, c), n_bits, windows->x2);
+}
+
 void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops)
 {
     self->loops = loops;

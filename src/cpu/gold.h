@@ -21,7 +21,7 @@ typedef struct softqam_gold_windows {
     _Alignas(64) uint32_t x2[GOLD_WINDOW];
 } softqam_gold_windows;
 
-/* Every instruction set has these (gold_loops.c, portable.c). */
+/* Each instruction set has these (gold_loops.c, portable.c). */
 typedef struct softqam_gold_loops {
     /* Makes the windows at bit `position` of c_init's sequence, in the same time for any position: their first n_bits,
      * and some more. Call softqam_gold_prepare() before. */
@@ -47,6 +47,9 @@ extern uint64_t softqam_gold_ones[2][GOLD_ONES];
 
 /* Makes the tables for jumps, once in a process. Called early, so that no call has to wait for it. */
 void softqam_gold_prepare(void);
+
+/* softqam_gold_loops.jump in plain C. */
+void softqam_gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits);
 
 /* Initialises *self. Call softqam_gold_prepare() before. */
 void softqam_gold_open(softqam_gold *self, softqam_gold_loops loops);

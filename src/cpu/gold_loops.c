@@ -3,6 +3,7 @@
 #include "gold.h"
 #include "simd.h"
 
+#ifdef VEC_HAS_GOLD_QUADS
 /* Jumps by bytes: the polynomials' eighth powers hold for bytes, b(i+31) = b(i+3) + b(i) and likewise: 32 bytes give
  * the 16 after them. */
 static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
@@ -27,6 +28,9 @@ static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t p
         after_x2 = next2;
     }
 }
+#else
+#define gold_jump softqam_gold_jump
+#endif
 
 static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
 {

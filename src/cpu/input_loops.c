@@ -19,16 +19,21 @@ VEC vec_f32 load_components(softqam_input_format format, const unsigned char *fr
     return vec_load_f32(from);
 }
 
+/* Copies bytes beside a page's end. Not inlined: an array would bring every conversion a stack frame. */
+NOT_INLINED vec_bytes copied(const unsigned char *from, size_t nbytes)
+{
+    vec_bytes copy = vec_splat_u8(0);
+    memcpy(&copy, from, nbytes);
+    return copy;
+}
+
 /* Loads n components, an even number of them that is less than a register's; zeros follow. */
 VEC vec_f32 load_last(softqam_input_format format, size_t nbytes, const unsigned char *from, size_t n)
 {
-    unsigned char few[4 * LANES];
-    if (__builtin_expect(crosses_page(from, sizeof few), 0)) {
-        memcpy(few, from, n * nbytes);
-        from = few;
-    }
+    const bool is_at_end = __builtin_expect(crosses_page(from, sizeof(vec_bytes)), 0);
     /* n / 2 * 2 tells the compiler that n is even. */
-    const vec_bytes last = vec_load_first(from, n / 2 * 2 * nbytes, vec_splat_u8(0));
+    const vec_bytes last =
+        is_at_end ? copied(from, n * nbytes) : vec_load_first(from, n / 2 * 2 * nbytes, vec_splat_u8(0));
     return load_components(format, (const unsigned char *)&last);
 }
 

@@ -108,11 +108,8 @@ VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, cons
                              vec_f32 weight, size_t bit)
 {
     const vec_mask valid = vec_are_numbers(weight, weight);
-    vec_u32 flips = vec_splat_u32(0);
+    const vec_u32 flips = constants->sequence ? sequence_bits_at(constants, bit) : vec_splat_u32(0);
     llr_registers llrs;
-    if (constants->sequence)
-        flips = vec_spread_bits(constants->sequence + bit / 8, constants->flip_bytes,
-                                vec_sub_u32(constants->flip_counts, vec_splat_u32(-(uint32_t)(bit % 8))));
     VEC_UNROLL
     for (int n = 0; n < M; n++) {
         vec_f32 metric = vec_load_f32(from->metrics[n] + k);
@@ -125,36 +122,19 @@ VEC llr_registers joint_llrs(llr_kind kind, const llr_constants *constants, cons
     return llrs;
 }
 
-/* De-interleaves LANES symbols' LLRs. */
-VEC void store_joint_planes(llr_kind kind, const llr_constants *constants, unsigned char *out, const llr_registers *a,
-                            const llr_registers *b)
-{
-    if (kind.output != SOFTQAM_OUTPUT_S8) {
-        store_planes(kind, constants, out, a, b);
-        return;
-    }
-    VEC_UNROLL
-    for (int k = 0; k < M; k++) {
-        vec_store_s8(out + constants->planes[2 * k], steps_of(constants, vec_evens(a->bits[k], b->bits[k])),
-                     constants->min_byte, constants->max_byte);
-        vec_store_s8(out + constants->planes[2 * k + 1], steps_of(constants, vec_odds(a->bits[k], b->bits[k])),
-                     constants->min_byte, constants->max_byte);
-    }
-}
-
 /* Makes LLRs of a batch's n >= LANES symbols, the first of which is symbol `first` of the call. */
 VEC void finish_batch(llr_kind kind, const llr_constants *constants, const softqam_joint_call *call, size_t first,
                       size_t n, const joint_batch_memory *from)
 {
     for (size_t k = 0;; k = k + 2 * LANES <= n ? k + LANES : n - LANES) {
-        const vec_f32 weights = vec_load_for_duplicate(from->weights + k);
+        const vec_f32 weights = vec_load_f32(from->weights + k);
         const size_t bit = (first + k) * SYMBOL_BITS;
         unsigned char *out = call->out + (first + k) * symbol_nbytes(kind);
         const llr_registers a = joint_llrs(kind, constants, from, 2 * k, vec_duplicate_lower(weights), bit);
         const llr_registers b =
             joint_llrs(kind, constants, from, 2 * k + LANES, vec_duplicate_upper(weights), bit + LANES * (size_t)M);
         if (is_in_planes(kind)) {
-            store_joint_planes(kind, constants, out, &a, &b);
+            store_planes(kind, constants, out, &a, &b);
         } else if (is_stored_alone(kind)) {
             store_alone(kind, constants, (llr_destination){out, NULL}, &a);
             store_alone(kind, constants, (llr_destination){out + LANES / 2 * symbol_nbytes(kind), NULL}, &b);

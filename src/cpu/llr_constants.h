@@ -25,7 +25,7 @@ typedef struct llr_kind {
 _Static_assert(
     N_OUTPUT_FORMATS == 5,
     "Give the format its case in these functions, in fast_range_of(), in fast_llr() and exact_llr() of llr_loops.c, "
-    "and in store_both(), store_planes() and store_bpsk() of llr_stores.h, where not s8, not f32 means 16 bits");
+    "and in store_both() and store_bit() of llr_stores.h, where not s8, not f32 means 16 bits");
 
 VEC bool is_in_planes(llr_kind kind) { return kind.layout == SOFTQAM_LLRS_IN_PLANES; }
 
@@ -95,9 +95,17 @@ typedef struct llr_constants {
     vec_u32 i_flips[2];                /* BPSK: of symbols from an even one on, and from an odd one on */
     const unsigned char *sequence;     /* NULL: nothing is descrambled */
     ptrdiff_t planes[MAX_SYMBOL_BITS]; /* softqam_loop_call's */
-    vec_u32 flip_bytes;                /* table of vec_spread_bits() */
-    vec_u32 flip_counts;
+    vec_bytes flip_bytes;              /* sequence_bits_at()'s four bytes for each value, and its shift */
+    vec_lanes_u32 flip_counts;
 } llr_constants;
+
+/* Returns the scrambling sequence's bits for a register's LLRs, from its bit `bit` on: bit 2 k of a value is that of
+ * its LLR k. */
+VEC vec_u32 sequence_bits_at(const llr_constants *constants, size_t bit)
+{
+    const vec_bytes bytes = vec_shuffle_bytes(vec_splat_bytes(constants->sequence + bit / 8), constants->flip_bytes);
+    return vec_shift_right_each((vec_u32)bytes, (vec_u32)(constants->flip_counts + (uint32_t)(bit % 8)));
+}
 
 VEC bool is_limited_f16(softqam_output_format output, const llr_constants *constants)
 {
@@ -121,8 +129,8 @@ VEC void load_flip_places(llr_constants *constants)
 {
     const vec_lanes_u32 lane = vec_lane_numbers(), symbol = M == 0 ? lane : lane / 2;
     const vec_lanes_u32 first_bit = symbol * SYMBOL_BITS, bit = M == 0 ? first_bit : first_bit + lane % 2;
-    constants->flip_bytes = (vec_u32)(first_bit / 8 * 0x01010101u + 0x03020100u);
-    constants->flip_counts = (vec_u32)(bit - first_bit / 8 * 8);
+    constants->flip_bytes = (vec_bytes)(first_bit / 8 * 0x01010101u + 0x03020100u);
+    constants->flip_counts = bit - first_bit / 8 * 8;
 }
 
 /* Sets limits and addend of LLRs, whose metrics have been scaled. */

@@ -216,7 +216,7 @@ VEC void bpsk_iteration(llr_kind kind, const llr_constants *constants, llr_posit
             fast_llr(kind.output, constants, flipped(kind, metric, flips, 0), weight, inputs->of_halves[0].addends[0]);
         limit_f16(kind.output, constants, &llr, 1);
     }
-    store_bpsk(kind, constants, position.out, llr);
+    store_bit(kind, constants, position.out, llr);
 }
 
 /* Both registers are prepared before the LLRs of either: preparing them one after the other takes 3 to 10 % longer. */

@@ -56,14 +56,11 @@ VEC bool has_sequence(llr_kind kind, const llr_constants *constants)
     return (kind.layout == SOFTQAM_LLRS_DESCRAMBLED && !kind.is_exact && !kind.is_few) || constants->sequence;
 }
 
-/* Returns the sequence's bits for a register's LLRs, from bit `bit` of the sequence on: bit 2 k of a value is that of
- * its LLR k. */
+/* Returns sequence_bits_at() for LLRs that are descrambled as metrics, else 0. */
 VEC vec_u32 flips_at(llr_kind kind, const llr_constants *constants, size_t bit)
 {
-    if (are_bytes_flipped(kind.output) || !has_sequence(kind, constants))
-        return vec_splat_u32(0);
-    return vec_spread_bits(constants->sequence + bit / 8, constants->flip_bytes,
-                           vec_sub_u32(constants->flip_counts, vec_splat_u32(-(uint32_t)(bit % 8))));
+    return are_bytes_flipped(kind.output) || !has_sequence(kind, constants) ? vec_splat_u32(0)
+                                                                            : sequence_bits_at(constants, bit);
 }
 
 VEC vec_f32 flipped(llr_kind kind, vec_f32 metric, vec_u32 flips, int k)
@@ -179,22 +176,25 @@ VEC ptrdiff_t plane_of(llr_kind kind, const llr_constants *constants, int k)
     return kind.is_few ? k * (ptrdiff_t)FEW_PLANE_NBYTES : constants->planes[k];
 }
 
-/* De-interleaves an iteration's LLRs; not s8. */
+/* Stores LANES LLRs of one bit. */
+VEC void store_bit(llr_kind kind, const llr_constants *constants, unsigned char *out, vec_f32 llrs)
+{
+    if (kind.output == SOFTQAM_OUTPUT_F32)
+        vec_store(out, vec_as_bytes(llrs));
+    else if (kind.output != SOFTQAM_OUTPUT_S8)
+        vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, out, llrs);
+    else
+        vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
+}
+
+/* De-interleaves an iteration's LLRs. */
 VEC void store_planes(llr_kind kind, const llr_constants *constants, unsigned char *out, const llr_registers *a,
                       const llr_registers *b)
 {
     VEC_UNROLL
     for (int k = 0; k < M; k++) {
-        unsigned char *of_i = out + plane_of(kind, constants, 2 * k),
-                      *of_q = out + plane_of(kind, constants, 2 * k + 1);
-        const vec_f32 i = vec_evens(a->bits[k], b->bits[k]), q = vec_odds(a->bits[k], b->bits[k]);
-        if (kind.output != SOFTQAM_OUTPUT_F32) {
-            vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, of_i, i);
-            vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, of_q, q);
-        } else {
-            vec_store(of_i, vec_as_bytes(i));
-            vec_store(of_q, vec_as_bytes(q));
-        }
+        store_bit(kind, constants, out + plane_of(kind, constants, 2 * k), vec_evens(a->bits[k], b->bits[k]));
+        store_bit(kind, constants, out + plane_of(kind, constants, 2 * k + 1), vec_odds(a->bits[k], b->bits[k]));
     }
 }
 
@@ -236,17 +236,6 @@ VEC void store_s8_planes(llr_kind kind, const llr_constants *constants, llr_dest
     for (int k = 0; k < M; k++)
         vec_store_two_planes(to.out + plane_of(kind, constants, 2 * k), to.out + plane_of(kind, constants, 2 * k + 1),
                              planes[k]);
-}
-
-/* Stores LANES LLRs of BPSK. */
-VEC void store_bpsk(llr_kind kind, const llr_constants *constants, unsigned char *out, vec_f32 llrs)
-{
-    if (kind.output == SOFTQAM_OUTPUT_F32)
-        vec_store(out, vec_as_bytes(llrs));
-    else if (kind.output != SOFTQAM_OUTPUT_S8)
-        vec_store_16(kind.output == SOFTQAM_OUTPUT_S16, out, llrs);
-    else
-        vec_store_s8(out, steps_of(constants, llrs), constants->min_byte, constants->max_byte);
 }
 
 /* Copies the LLRs of an iteration of few symbols to the caller. No load spans what two stores stored: it would wait for

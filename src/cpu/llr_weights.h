@@ -55,7 +55,7 @@ NOT_INLINED float largest_component(const float *components, const float *gains,
         const size_t k = n_symbols - done < LANES ? n_symbols - LANES : done;
         vec_f32 a = vec_load_f32(components + 2 * k), b = vec_load_f32(components + 2 * k + LANES);
         if (gains) {
-            const vec_f32 inverse_gain = fast_inverse_gain(vec_load_for_duplicate(gains + k));
+            const vec_f32 inverse_gain = fast_inverse_gain(vec_load_f32(gains + k));
             a = vec_mul(a, vec_duplicate_lower(inverse_gain));
             b = vec_mul(b, vec_duplicate_upper(inverse_gain));
         }
@@ -135,11 +135,10 @@ VEC bool asks_for_more(softqam_output_format output, batch_verdict verdict, llr_
     return masks || limits;
 }
 
-/* The weights of an iteration. A register of components uses each weight twice, so they are in the order of
- * vec_load_for_duplicate(). */
+/* The weights of an iteration. A register of components uses each twice, or once (takes_weights_twice()). */
 typedef struct iteration_weights {
     vec_f32 weight;
-    vec_f32 addends[2]; /* addends of the first and the second such register's LLRs; else the first serves all */
+    vec_f32 addends[2]; /* if twice, of the first and the second register's LLRs; else the first serves all */
     vec_f32 inverse_gain;
 } iteration_weights;
 
@@ -153,14 +152,8 @@ VEC bool takes_weights_twice(llr_kind kind) { return M > 0 && !is_double(kind); 
 /* Loads half `half` of an iteration's noise values or gains. */
 VEC vec_f32 load_values(llr_kind kind, const float *from, llr_position position, int half)
 {
-    float few[LANES];
-    if (kind.is_few) {
-        vec_store_f32(few, vec_load_few(from, position.n_few, (size_t)half * LANES, *from));
-        from = few;
-    } else {
-        from += half * LANES;
-    }
-    return takes_weights_twice(kind) ? vec_load_for_duplicate(from) : vec_load_f32(from);
+    const size_t first = (size_t)half * LANES;
+    return kind.is_few ? vec_load_few(from, position.n_few, first, *from) : vec_load_f32(from + first);
 }
 
 /* Applies the noise floor. The fast path of f16 and f32 without gains leaves it to verdict_of(). */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "gold.h"
-#include "gold_jump.h"
 #include "simd_scalar.h"
 #include "variant.h"
 #include "weight.h"
@@ -100,8 +99,8 @@ static void u8_loop(const softqam_loop_call *call)
 /* LLRs. */
 
 /* Computes the metrics of a symbol's bits, b0 first; m is 0 for BPSK. */
-static inline void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
-                                  float metrics[2 * MAX_AXIS_BITS])
+ALWAYS_INLINED void symbol_metrics(int m, const softqam_llr_table *table, const float symbol[2], uint32_t i_flip,
+                                   float metrics[2 * MAX_AXIS_BITS])
 {
     if (m == 0) {
         metrics[0] = bpsk_metric(table, symbol[0], symbol[1], i_flip);
@@ -116,7 +115,7 @@ static inline void symbol_metrics(int m, const softqam_llr_table *table, const f
     }
 }
 
-static inline void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
+ALWAYS_INLINED void llr_loop(int m, softqam_output_format format, const softqam_loop_call *call)
 {
     const portable_output output = {call->rules.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
@@ -166,7 +165,7 @@ static inline float weight_at(const softqam_joint_call *call, size_t k)
     return vec_fma(of_partner, 0.0f, weight);
 }
 
-static inline void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
+ALWAYS_INLINED void joint_loop(int m, softqam_output_format format, const softqam_joint_call *call)
 {
     const portable_output output = {call->rules.limit, call->out, call->sequence, call->planes};
     for (size_t k = 0; k < call->n_symbols; k++) {
@@ -186,22 +185,6 @@ static inline void joint_loop(int m, softqam_output_format format, const softqam
 }
 
 /* The scrambling sequence. */
-
-static void fill_window(gold_register which, uint64_t bits, uint32_t *window)
-{
-    for (int k = 0; k < GOLD_WINDOW; k += 2, bits = gold_next_64(which, bits)) {
-        window[k] = (uint32_t)bits;
-        window[k + 1] = (uint32_t)(bits >> 32);
-    }
-}
-
-static void gold_jump(softqam_gold_windows *windows, uint32_t c_init, uint64_t position, size_t n_bits)
-{
-    const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* this makes whole windows */
-    fill_window(GOLD_X1, first.x1[0], windows->x1);
-    fill_window(GOLD_X2, first.x2[0], windows->x2);
-}
 
 /* Each round writes a window and makes the next one. */
 static void gold_take(softqam_gold_windows *windows, size_t n, void *words)
@@ -264,7 +247,7 @@ DEFINE_MODULATION(joint, joint_qam64, 3)
 DEFINE_MODULATION(joint, joint_qam256, 4)
 DEFINE_MODULATION(joint, joint_qam1024, 5)
 
-static const softqam_gold_loops gold_loops = {gold_jump, gold_take};
+static const softqam_gold_loops gold_loops = {softqam_gold_jump, gold_take};
 static const softqam_input_loops input_loops = {
     .convert = {[SOFTQAM_INPUT_CF32] = convert_cf32,
                 [SOFTQAM_INPUT_CS16] = convert_cs16,

@@ -26,8 +26,6 @@ typedef struct vec_u8_table {
     vec_f32 level_scale;
 } vec_u8_table;
 
-/* Returns one of two constants of opposite signs. */
-VEC vec_f32 vec_choose_by_sign(vec_f32 a, const vec_f32 values[2]) { return vec_flip(values[0], vec_bits(a)); }
 VEC vec_mask vec_is_finite(vec_f32 a) { return vec_is_less(vec_abs(a), vec_splat(INFINITY)); }
 
 VEC vec_u8_table vec_load_u8_table(const softqam_u8_table *from)

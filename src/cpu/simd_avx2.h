@@ -203,17 +203,16 @@ VEC vec_llr_table vec_load_llr_table(int m, const softqam_llr_table *from)
     return table;
 }
 
-/* Loads LANES values in the order that vec_duplicate_lower() and vec_duplicate_upper() want: in each quad
- * two of the lower half, then two of the upper one. */
-VEC vec_f32 vec_load_for_duplicate(const float *from)
+VEC vec_f32 vec_duplicate_lower(vec_f32 a)
 {
-    const __m256d lower = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)from)),
-                  upper = _mm256_castps_pd(_mm256_broadcast_ps((const __m128 *)(const void *)(from + 4)));
-    return _mm256_castpd_ps(_mm256_shuffle_pd(lower, upper, 0xc));
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
 }
 
-VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return _mm256_unpacklo_ps(a, a); }
-VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return _mm256_unpackhi_ps(a, a); }
+VEC vec_f32 vec_duplicate_upper(vec_f32 a)
+{
+    return _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(4, 4, 5, 5, 6, 6, 7, 7));
+}
+
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa); }
 VEC vec_bytes vec_lower_words(vec_s32 a, vec_s32 b) { return _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa); }
 
@@ -253,8 +252,6 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
 {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bytes));
 }
-
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
 /* Bytes with the opposite sign whose bit in `of`, which is one, is 1: with 127 it is negative. */
 VEC vec_bytes vec_flip_bytes(vec_bytes a, vec_bytes bits, vec_bytes masks)
@@ -341,7 +338,6 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
         vec_store(out + 32 * n, two_quads(m, llrs, 2 * n));
 }
 
-/* Converts LLRs to binary16, or takes the lower 16 bits of sums. */
 VEC __m128i vec_to_16(bool sums, vec_f32 a)
 {
     const __m256i lower = _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8, 9,
@@ -445,14 +441,12 @@ VEC void vec_store_s8(void *to, vec_s32 steps, vec_bytes min, vec_bytes max)
     _mm_storel_epi64(to, limited);
 }
 
-/* Makes, for de-interleaved s8, of four registers of components as they lie in memory register q of four, which has
- * I of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
+/* Register q of four has I of symbols 4 q to 4 q + 3, then their Q: packing brings all 16 in order. */
 VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
 {
     return vec_row_value(_mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7), from[q]);
 }
 
-/* Returns those symbols' values, twice; `load`: from memory, if an iteration has the time to wait for it. */
 VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
 {
     const vec_f32 both = weights[q / 2];
@@ -470,16 +464,9 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm_storeu_si128((void *)second, _mm256_extracti128_si256(planes, 1));
 }
 
-/* Loads, for each quad of two planes, 16 bytes of bits: those of the same 16 symbols. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     return (void)nbytes, _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)from));
-}
-
-VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
-{
-    const __m256i all = _mm256_broadcastsi128_si256(_mm_loadu_si128((const void *)bits));
-    return _mm256_srlv_epi32(_mm256_shuffle_epi8(all, bytes), counts);
 }
 
 #endif

@@ -43,10 +43,9 @@ VEC vec_f32 vec_limit(vec_f32 a, vec_f32 limit)
 
 VEC vec_mask vec_both(vec_mask a, vec_mask b) { return _mm512_kand(a, b); }
 
-/* Returns whether a is greater than zero and finite. It looks at the bits, because other operations may flush subnormal
- * numbers. With the bits of the least normal number added, infinities and NaNs are negative as integers, and negative
- * numbers stay negative or wrap around to less than those bits. (Subtracting 1 instead would let gcc make all ones in
- * the loop, by an instruction that on Intel waits for its register's last result, that of the iteration before.) */
+/* With the bits of the least normal number added, infinities and NaNs are negative as integers, and negative numbers
+ * stay negative or wrap around to less than those bits. (Subtracting 1 instead would let gcc make all ones in the loop,
+ * by an instruction that on Intel waits for its register's last result, that of the iteration before.) */
 VEC vec_mask vec_is_positive(vec_f32 a)
 {
     const __m512i least_normal = _mm512_set1_epi32(0x00800000);
@@ -156,8 +155,6 @@ VEC vec_f32 vec_in_turns_upper(vec_f32 a, vec_f32 b)
                                   b);
 }
 
-VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
-
 VEC vec_f32 vec_duplicate_lower(vec_f32 a)
 {
     return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7), a);
@@ -168,8 +165,7 @@ VEC vec_f32 vec_duplicate_upper(vec_f32 a)
     return _mm512_permutexvar_ps(_mm512_setr_epi32(8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15), a);
 }
 
-/* Joins the upper, or lower, halves of the 32-bit integers of a and b: a's in the lower half of the result, b's in the
- * upper one. A shuffle of bytes, under a mask that spares the other half, does both steps at once. */
+/* The next two do both steps at once by a shuffle of bytes under a mask that spares the other half. */
 static const uint8_t halves_exchanged[16] = {2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13};
 
 VEC vec_bytes vec_upper_words(vec_s32 a, vec_s32 b)
@@ -236,8 +232,7 @@ VEC vec_bytes vec_splat_bytes(const uint8_t bytes[16])
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bytes));
 }
 
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. What memory takes is gathered from
- * registers 32 bits at a time, by permutations whose indices the compiler computes. */
+/* LLRs to memory, gathered from registers 32 bits at a time, by permutations whose indices the compiler computes. */
 
 /* The register, and the place in it, that 32 bits of a register of memory come from. */
 typedef struct origin {
@@ -318,7 +313,7 @@ VEC vec_bytes vec_flip_in_order(vec_bytes a, const unsigned char *flips)
     return _mm512_mask_sub_epi8(a, mask, _mm512_setzero_si512(), a);
 }
 
-/* Stores doublets: memory's first 4 m dwords are of a's, the others of b's. */
+/* Memory's first 4 m dwords are of a's doublets, the others of b's. */
 VEC void vec_store_doublets(int m, void *to, const vec_bytes doublets[3], const unsigned char *flips)
 {
     VEC_UNROLL
@@ -334,7 +329,6 @@ VEC void vec_store_doublets(int m, void *to, const vec_bytes doublets[3], const 
     }
 }
 
-/* Converts LLRs to binary16, or takes the lower 16 bits of sums. */
 VEC __m256i vec_to_16(bool sums, vec_f32 a)
 {
     return sums ? _mm512_cvtepi32_epi16(_mm512_castps_si512(a))
@@ -449,18 +443,11 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
     _mm256_storeu_si256((void *)second, _mm512_extracti64x4_epi64(planes, 1));
 }
 
-/* Loads 16 bytes of sequence for each quad; each next 16 symbols begin nbytes later. */
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes)
 {
     if (nbytes == 16)
         return _mm512_broadcast_i64x4(_mm256_loadu_si256((const void *)from));
     return _mm512_broadcast_i64x4(_mm256_loadu2_m128i((const void *)(from + nbytes), (const void *)from));
-}
-
-VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
-{
-    const __m512i all = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)bits));
-    return _mm512_srlv_epi32(_mm512_shuffle_epi8(all, bytes), counts);
 }
 
 #endif

@@ -19,7 +19,6 @@ typedef uint32x4_t vec_mask; /* all ones or zero */
 typedef uint8x16_t vec_bytes;
 
 #define LANE_NUMBERS 0, 1, 2, 3
-#include "gold_jump.h"
 #include "simd_vectors.h"
 
 typedef vec_bytes vec_llr_row; /* where a row's values lie in an array of 16 */
@@ -80,19 +79,8 @@ VEC vec_u32 vec_words_ahead(vec_u32 first, vec_u32 second, vec_u32 third, int n)
     return n == 2 ? vextq_u32(first, second, 2) : n == 4 ? second : n == 6 ? vextq_u32(second, third, 2) : third;
 }
 
-/* 16 bytes. */
-typedef uint8x16_t vec_quad;
-
-VEC vec_quad vec_quad_ahead(vec_quad first, vec_quad second, int n)
-{
-    return n == 1   ? vextq_u8(first, second, 1)
-           : n == 2 ? vextq_u8(first, second, 2)
-           : n == 3 ? vextq_u8(first, second, 3)
-                    : vextq_u8(first, second, 4);
-}
-
-VEC void vec_quad_store(uint32_t *to, vec_quad a) { vst1q_u32(to, (vec_u32)a); }
 VEC vec_u32 vec_shift_left(vec_u32 a, int n) { return vshlq_u32(a, vdupq_n_s32(n)); }
+VEC vec_u32 vec_shift_right_each(vec_u32 a, vec_u32 counts) { return vshlq_u32(a, vnegq_s32((vec_s32)counts)); }
 VEC vec_u32 vec_max_u32(vec_u32 a, vec_u32 b) { return vmaxq_u32(a, b); }
 VEC vec_u32 vec_min_u32(vec_u32 a, vec_u32 b) { return vminq_u32(a, b); }
 VEC vec_mask vec_are_different(vec_u32 a, vec_u32 b) { return vmvnq_u32(vceqq_u32(a, b)); }
@@ -152,7 +140,6 @@ VEC vec_f32 vec_firsts(vec_f32 a, vec_f32 b) { return vuzp1q_f32(a, b); }
 VEC vec_f32 vec_seconds(vec_f32 a, vec_f32 b) { return vuzp2q_f32(a, b); }
 VEC vec_f32 vec_evens(vec_f32 a, vec_f32 b) { return vec_firsts(a, b); }
 VEC vec_f32 vec_odds(vec_f32 a, vec_f32 b) { return vec_seconds(a, b); }
-VEC vec_f32 vec_load_for_duplicate(const float *from) { return vec_load_f32(from); }
 VEC vec_f32 vec_duplicate_lower(vec_f32 a) { return vzip1q_f32(a, a); }
 VEC vec_f32 vec_duplicate_upper(vec_f32 a) { return vzip2q_f32(a, a); }
 VEC vec_f32 vec_in_turns_lower(vec_f32 a, vec_f32 b) { return vzip1q_f32(a, b); }
@@ -208,8 +195,6 @@ VEC vec_lanes_u64 vec_add_bytes(vec_lanes_u64 sums, vec_bytes a)
 {
     return (vec_lanes_u64)vpadalq_u32((uint64x2_t)sums, vpaddlq_u16(vpaddlq_u8(a)));
 }
-
-/* LLRs to memory. In registers they lie by bit of the axis; they leave by symbol. */
 
 /* 32 bits to any address. */
 #define STORE_DWORD(to, dwords, lane)                                                                                  \
@@ -281,7 +266,7 @@ VEC void vec_store_f32_pairs(int m, void *to, const vec_f32 llrs[])
     }
 }
 
-/* Converts LLRs to binary16, or takes the lower 16 bits of sums: those of a, then those of b. */
+/* Returns the 16-bit values of a, then those of b. */
 VEC uint32x4_t vec_both_to_16(bool sums, vec_f32 a, vec_f32 b)
 {
     if (!sums)
@@ -332,12 +317,7 @@ VEC vec_f32 vec_plane_components(const vec_f32 from[4], int q)
     return q < 2 ? vec_evens(a, b) : vec_odds(a, b);
 }
 
-VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q)
-{
-    (void)load;
-    return weights[q % 2];
-}
-
+VEC vec_f32 vec_plane_weights(bool load, const vec_f32 weights[2], int q) { return (void)load, weights[q % 2]; }
 VEC vec_f32 vec_other_plane(const vec_f32 values[4], int q) { return values[q ^ 2]; }
 VEC vec_bytes vec_planes_apart(vec_bytes packed) { return packed; }
 
@@ -348,22 +328,5 @@ VEC void vec_store_two_planes(unsigned char *first, unsigned char *second, vec_b
 }
 
 VEC vec_bytes vec_load_plane_bits(const unsigned char *from, int nbytes) { return (void)nbytes, vld1q_u8(from); }
-
-VEC vec_u32 vec_spread_bits(const unsigned char *bits, vec_u32 bytes, vec_u32 counts)
-{
-    const vec_u32 spread = (vec_u32)vqtbl1q_u8(vld1q_u8(bits), (vec_bytes)bytes);
-    return vshlq_u32(spread, vnegq_s32((vec_s32)counts));
-}
-
-/* Makes the first 256 bits of each register of the scrambling sequence. Not every processor multiplies polynomials of
- * 64 bits.
- */
-VEC void gold_quads_at(uint32_t c_init, uint64_t position, size_t n_bits, vec_quad x1[2], vec_quad x2[2])
-{
-    const gold_first_bits first = first_bits_at(c_init, position);
-    (void)n_bits; /* this makes all 256 */
-    memcpy(x1, first.x1, sizeof first.x1);
-    memcpy(x2, first.x2, sizeof first.x2);
-}
 
 #endif

@@ -14,9 +14,8 @@
 
 _Static_assert(1 << (VECTOR_MAX_AXIS_BITS - 1) <= MAX_LLR_ROWS, "a table has as many rows as registers load");
 
-#define VEC           static inline __attribute__((always_inline))
-#define VEC_UNROLL    _Pragma("GCC unroll 8")
-#define VEC_UNROLL_16 _Pragma("GCC unroll 16")
+#define VEC        static inline __attribute__((always_inline))
+#define VEC_UNROLL _Pragma("GCC unroll 8")
 
 /* Registers by their elements. */
 typedef uint8_t vec_lanes_u8 __attribute__((vector_size(4 * LANES)));

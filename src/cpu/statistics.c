@@ -199,17 +199,24 @@ static void copy_symbols(const sampler *self, size_t first, uint64_t valid, floa
             symbols[2 * k] = symbols[2 * k + 1] = self->levels.least;
 }
 
-/* Adds the information of n values side by side. */
-static void add_information(const sampler *self, const unsigned char *values, size_t n)
+/* Adds the information of groups of n symbols, the first of which begins at symbol `first`. A group that is not whole
+ * is the only one. */
+static void add_information(const sampler *self, size_t first, size_t n, size_t n_groups)
 {
     const softqam_counted_tile *tile = self->tile;
-    const size_t n_left = n % SAMPLE_SYMBOLS, nbytes = tile->information.value_nbytes;
-    if (n > n_left)
-        self->to->information += tile->loops->information(&tile->information, values, n - n_left, 1);
-    if (n_left > 0) {
-        unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which carry no information */
-        memcpy(padded, values + (n - n_left) * nbytes, n_left * nbytes);
-        self->to->information += tile->loops->information(&tile->information, padded, SAMPLE_SYMBOLS, 1);
+    const softqam_loop_call *call = tile->call;
+    const size_t nbytes = tile->information.value_nbytes;
+    const size_t n_planes = call->planes ? self->n_bits : 1, n_bits = call->planes ? 1 : self->n_bits;
+    const size_t n_left = n * n_bits % SAMPLE_SYMBOLS, n_whole = n * n_bits - n_left;
+    for (size_t k = 0; k < n_planes; k++) {
+        const unsigned char *values = call->out + (call->planes ? call->planes[k] : 0) + first * n_bits * nbytes;
+        if (n_whole > 0)
+            self->to->information += tile->loops->information(&tile->information, values, n_whole, n_groups);
+        if (n_left > 0) {
+            unsigned char padded[SAMPLE_SYMBOLS * sizeof(float)] = {0}; /* with zeros, which carry no information */
+            memcpy(padded, values + n_whole * nbytes, n_left * nbytes);
+            self->to->information += tile->loops->information(&tile->information, padded, SAMPLE_SYMBOLS, 1);
+        }
     }
 }
 
@@ -217,8 +224,6 @@ static void add_information(const sampler *self, const unsigned char *values, si
 static void add_group(const sampler *self, size_t first, size_t n, uint64_t erased)
 {
     const softqam_counted_tile *tile = self->tile;
-    const softqam_loop_call *call = tile->call;
-    const size_t nbytes = tile->information.value_nbytes;
     const uint64_t valid = UINT64_MAX >> (SAMPLE_SYMBOLS - n) & ~erased;
     const unsigned n_others = SAMPLE_SYMBOLS - (unsigned)__builtin_popcountll(valid);
     float symbols[2 * SAMPLE_SYMBOLS];
@@ -231,30 +236,20 @@ static void add_group(const sampler *self, size_t first, size_t n, uint64_t eras
         self->to->symbol_energy +=
             sums[1] - (n_others ? n_others * (uint64_t)rintf(energy_of(self->levels.least, self->levels.least)) : 0);
     }
-    if (!call->planes)
-        add_information(self, call->out + first * self->n_bits * nbytes, n * self->n_bits);
-    for (size_t bit = 0; call->planes && bit < self->n_bits; bit++)
-        add_information(self, call->out + call->planes[bit] + (ptrdiff_t)(first * nbytes), n);
+    add_information(self, first, n, 1);
 }
 
 /* Adds all sampled groups of n symbols, which are whole and have neither gains nor erasures. */
 static void add_groups(const sampler *self, size_t first, size_t n)
 {
     const softqam_counted_tile *tile = self->tile;
-    const softqam_loop_call *call = tile->call;
-    const size_t n_groups = (n + SAMPLE_PERIOD - SAMPLE_SYMBOLS) / SAMPLE_PERIOD,
-                 nbytes = tile->information.value_nbytes;
+    const size_t n_groups = (n + SAMPLE_PERIOD - SAMPLE_SYMBOLS) / SAMPLE_PERIOD;
     uint64_t sums[2] = {0, 0};
-    tile->loops->add_energies(&self->levels, (const float *)call->components + 2 * first, n_groups, sums);
+    tile->loops->add_energies(&self->levels, (const float *)tile->call->components + 2 * first, n_groups, sums);
     self->to->n_sampled += n_groups * SAMPLE_SYMBOLS;
     self->to->error_energy += sums[0];
     self->to->symbol_energy += sums[1];
-    if (!call->planes)
-        self->to->information += tile->loops->information(&tile->information, call->out + first * self->n_bits * nbytes,
-                                                          SAMPLE_SYMBOLS * self->n_bits, n_groups);
-    for (size_t bit = 0; call->planes && bit < self->n_bits; bit++)
-        self->to->information += tile->loops->information(
-            &tile->information, call->out + call->planes[bit] + (ptrdiff_t)(first * nbytes), SAMPLE_SYMBOLS, n_groups);
+    add_information(self, first, SAMPLE_SYMBOLS, n_groups);
 }
 
 /* Counts erasures and the ends of the range among soft bits. */

@@ -15,7 +15,6 @@ typedef float vec_f32 __attribute__((vector_size(16)));
 typedef uint32_t vec_u32 __attribute__((vector_size(16)));
 typedef int32_t vec_s32 __attribute__((vector_size(16)));
 typedef uint8_t vec_bytes __attribute__((vector_size(16)));
-typedef vec_bytes vec_quad;
 typedef vec_u32 vec_mask;
 typedef vec_u32 vec_llr_row;
 
