@@ -374,7 +374,8 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_memory &shar
     if constexpr (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) {
         const prepared_layout &layout = shared.layout;
         if (layout.fill_parts > 0) {
-            const uint32_t n_others = layout.fill_parts * softqam_parts_of_fill(&layout); /* of a group */
+            /* A group is parts that demodulate, and then parts that fill for them. */
+            const uint32_t n_others = layout.fill_parts * softqam_parts_of_fill(&layout);
             const uint32_t group = number / (n_others + layout.fill_parts);
             const uint32_t within = number - group * (n_others + layout.fill_parts);
             if (within >= n_others)
