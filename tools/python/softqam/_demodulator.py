@@ -103,7 +103,7 @@ _SETTINGS = """
     output       "s8", "s16": LLRs in steps of 1/llr_scale nat, int8 and int16; "f16", "f32": LLRs in nats, float16 and
                  float32; "hard": bits, int8; "u8": soft bits 0 .. 255 of 256QAM for liquid-dsp's users, uint8. The last two
                  need no noise variance.
-    sign         the bit that a positive LLR means: 0 as in MATLAB, srsRAN Project and OAI; 1 as in Sionna.
+    sign         the bit that a positive LLR means: 0 as in MATLAB, OCUDU and OAI; 1 as in Sionna.
     llr_scale    steps per nat. "s8": 2^-10 to 2^20; None is 6. "s16": 2^-10 to 2^14; None is 64.
     llr_limit    largest magnitude. "s8": 1 to 127; "s16": 1 to 32767; "f16": 1 to 65504, a binary16 number.
                  Sums in soft buffers are limited, too. None is the largest.

@@ -20,7 +20,7 @@ def _is_column(array: Any) -> bool:
 
 
 def _variances(nVar: Any) -> Any:
-    """Refuses negative variances."""
+    """Returns variances as an array, and refuses negative ones."""
     variances = _arrays.as_array("nVar", nVar)
     if variances.dtype.kind not in "iuf":
         raise TypeError(f"{_arrays.describe('nVar', variances)}, neither a number nor an array of numbers")
@@ -47,10 +47,10 @@ def nrSymbolDemodulate(sym: Any, mod: str, nVar: Any = 1e-10, DecisionType: str 
     sym           a column [n, 1], as MATLAB has it, or [..., n]: complex, unit mean energy.
     mod           "BPSK", "pi/2-BPSK", "QPSK", "16QAM", "64QAM", "256QAM" or "1024QAM".
     nVar          variance of the complex noise, not negative; less than 1e-10 counts as 1e-10. Also an array that
-                  broadcasts to sym. Hard decisions do without it.
-    DecisionType  "soft": float32 LLRs in nats, positive for bit 0; "hard": int8 bits. Upper and lower case are one.
+                  broadcasts to sym. Hard decisions do not need it.
+    DecisionType  "soft": float32 LLRs in nats, positive for bit 0; "hard": int8 bits. In upper or lower case.
 
-    Returns a column [n * bits per symbol, 1] for a column, [..., n * bits per symbol] for all else.
+    Returns a column [n * bits per symbol, 1] for a column, [..., n * bits per symbol] for other shapes.
     """
     if not isinstance(DecisionType, str) or DecisionType.lower() not in ("soft", "hard"):
         raise ValueError(f"DecisionType is {shown(DecisionType)}, not 'soft' or 'hard'")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Statistics: what the symbols and LLRs of calls were like."""
+"""Statistics: counts of symbols and LLRs, EVM and mutual information."""
 from __future__ import annotations
 
 import math
@@ -12,7 +12,7 @@ _NAMES = ("n_symbols", "n_erased", "n_limited", "n_sampled", "error_energy", "sy
 
 
 class Statistics:
-    """Counts what the calls that it is passed to as `statistics` see: arrays in host memory, one call at a time.
+    """Counts the symbols and LLRs of the calls that it is passed to as `statistics`, with arrays in host memory, one call at a time.
 
         >>> statistics = softqam.Statistics()
         >>> llrs = softqam.demodulate(symbols, "16qam", noise_var, statistics=statistics)
@@ -40,14 +40,14 @@ class Statistics:
         self._counts = np.zeros(len(_NAMES), np.uint64)
 
     def __getstate__(self) -> dict[str, np.ndarray]:
-        """A copy counts on its own."""
+        """Returns a copy of the counts, so that copies of this object count separately."""
         return {"_counts": self._counts.copy()}
 
     def _address(self) -> int:
         return self._counts.ctypes.data
 
     def __getattr__(self, name: str) -> int:
-        if name not in _NAMES:  # also _counts, which an object that is being unpickled has not yet
+        if name not in _NAMES:  # also _counts, before an object has been unpickled
             raise AttributeError(f"Statistics has no {name}")
         return int(self._counts[_NAMES.index(name)])
 
@@ -64,7 +64,7 @@ class Statistics:
 
     def mutual_information(self, bits_per_symbol: int) -> float:
         """Estimates the mutual information of a bit, from 0 to 1; that of erasures is 0. If the sum
-        of (this + 0.1) E_r over all transmissions is below K', a decoder would hardly succeed."""
+        of (that + 0.1) E_r over all transmissions is below K', a decoder would hardly succeed."""
         known = self._mean(self.information, 2**16 * integer("bits_per_symbol", bits_per_symbol, 1, 10))
         return known * (1 - self.n_erased / self.n_symbols) if self.n_sampled else known
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""modulate(), the mapper of 3GPP TS 38.211 clause 5.1, and rate_recover(): soft buffers of LLRs that exist already."""
+"""modulate(), the mapper of 3GPP TS 38.211 clause 5.1, and rate_recover(), which makes soft buffers of existing LLRs."""
 from __future__ import annotations
 
 import functools
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @functools.lru_cache(maxsize=None)
 def _points(n_bits: int) -> Any:
-    """Returns the symbol of each number, whose highest bit is b0."""
+    """Returns the points by their labels as numbers, with b0 as the highest bit."""
     signs = 1 - 2 * (np.arange(2**n_bits) >> np.arange(n_bits)[::-1, None] & 1)
     if n_bits == 1:
         return signs[0] * (1 + 1j) / np.sqrt(2)
@@ -51,7 +51,7 @@ def modulate(bits: npt.ArrayLike, modulation: Modulation = "256qam", *, first_sy
 
 
 def _add(buffer: Any, where: np.ndarray, added: np.ndarray, limit: Any) -> None:
-    """Adds values at different positions, up to a limit; None: in place of what is there."""
+    """Adds values at different positions, limited; with limit None stores them."""
     if limit is None:
         buffer[where] = added
         return
@@ -64,7 +64,7 @@ def _add(buffer: Any, where: np.ndarray, added: np.ndarray, limit: Any) -> None:
 
 def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any = None, combine: bool = False,
                  llr_limit: int | None = None) -> npt.NDArray[Any]:  # fmt: skip
-    """Makes an LDPC decoder's soft buffers of LLRs that exist already: MATLAB's nrRateRecoverLDPC(), with HARQ combining.
+    """Makes an LDPC decoder's soft buffers of existing LLRs, as MATLAB's nrRateRecoverLDPC() does, with HARQ combining.
 
     llrs          [n_bits], descrambled, b0 of the codeword's first symbol first: what demodulate() gives without a codeword.
                   int8, int16, float16 or float32.
@@ -110,7 +110,7 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
             continue
         if not combine:
             buffer[positions] = 0  # repeated LLRs are added to it
-        # LLRs at one position are added in the order of symbols, so that sums that saturate are demodulate()'s.
+        # LLRs at one position are added in the order of symbols, as by demodulate(), because the order matters if a sum is limited.
         order = np.argsort(where, kind="stable")
         rank = np.arange(n_bits) - np.searchsorted(where[order], where[order])
         for k in range(-(-n_bits // len(positions))):

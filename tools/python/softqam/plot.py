@@ -42,7 +42,7 @@ BLUE, ORANGE, GREY = "#0b62a8", "#e8890c", "#777777"
 
 
 def _levels(modulation: str) -> npt.NDArray[Any]:
-    """Returns I and Q of the points, which are odd numbers in units of 1/sqrt(energy)."""
+    """Returns the levels of I and Q, odd numbers in units of 1/sqrt(energy)."""
     size = 2 ** max(1, _core.bits_per_symbol(MODULATIONS[modulation]) // 2)
     return np.arange(1 - size, size, 2)
 
@@ -52,19 +52,19 @@ def _energy(modulation: str) -> int:
 
 
 def _points(modulation: str) -> npt.NDArray[Any]:
-    """Returns the points in those units; of pi/2-BPSK at even positions."""
+    """Returns the points in those units; for pi/2-BPSK those of even positions."""
     levels = _levels(modulation)
     points = np.ravel(levels[:, None] + 1j * levels)
     return points[points.real == points.imag] if "bpsk" in modulation else points
 
 
 def _straight(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
-    """Returns pi/2-BPSK as BPSK."""
+    """Undoes the rotation of pi/2-BPSK."""
     return symbols * (-1j) ** (np.arange(len(symbols)) % 2) if modulation == "pi2-bpsk" else symbols
 
 
 def _nearest(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
-    """Returns the points next to symbols, of pi/2-BPSK as BPSK."""
+    """Returns the nearest points; symbols of pi/2-BPSK must be without its rotation."""
     outer = _levels(modulation)[-1]
     nearest: npt.NDArray[Any] = (1 + 1j) * np.where(symbols.real + symbols.imag < 0, -1, 1)
     if "bpsk" in modulation:
@@ -75,7 +75,7 @@ def _nearest(symbols: npt.NDArray[Any], modulation: str) -> npt.NDArray[Any]:
 
 
 def _facts(levels: npt.NDArray[Any], soft: npt.NDArray[Any] | None, sent: npt.NDArray[Any] | None, modulation: str, sign: int) -> tuple[str, str]:
-    """Returns the facts about symbols in level units, and what seems wrong with them or with their soft bits."""
+    """Returns a text with the facts about symbols, which are in units of levels, and one of what seems wrong with them or their soft bits."""
     is_known, energy = np.isfinite(levels), _energy(modulation)
     straight = _straight(levels, modulation)[is_known]
     nearest = _nearest(straight, modulation)
@@ -120,7 +120,7 @@ def _best(straight: npt.NDArray[Any], modulation: str) -> tuple[float, float]:
     if misfit(best) > 0.6 * misfit((1, 0)):
         return 1, 0
     points = _nearest(turned(*best), modulation)
-    gain = np.vdot(points, turned(*best)) / np.vdot(points, points)  # that is left
+    gain = np.vdot(points, turned(*best)) / np.vdot(points, points)  # the remaining scale and rotation
     return float(best[0] / abs(gain)), float(best[1] - np.rad2deg(np.angle(gain)))
 
 
@@ -129,7 +129,7 @@ def _draw_constellation(axes: Axes, symbols: npt.NDArray[Any], points: npt.NDArr
     from matplotlib.colors import LogNorm
 
     known, outer = symbols[np.isfinite(symbols)], points.real.max()
-    reach = np.quantile(np.maximum(abs(known.real), abs(known.imag)), 0.98) if len(known) else 0  # a few are far away, in fading most
+    reach = np.quantile(np.maximum(abs(known.real), abs(known.imag)), 0.98) if len(known) else 0  # a few, in fading many, are far away
     limit = float(np.ceil(max(outer + 3, min(reach * 1.1, 2 * outer + 3) if reach > outer else 0)))
     if len(known) <= MAX_DOTS:
         axes.plot(known.real, known.imag, ".", color=BLUE, markersize=4 if len(known) < 1000 else 2, alpha=0.6, rasterized=True, label="symbols")
@@ -214,8 +214,8 @@ def figure(symbols: Any, soft: Any = None, modulation: str = "256qam", *, sign: 
             raise ValueError(f"{_arrays.describe(name, array)}: {n} symbols of {modulation} have {n * n_bits} values")
         arrays[k] = array.reshape(n, n_bits)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # of glyphs that a font does not have
-        levels = symbols.astype(np.complex64).astype(complex) * np.sqrt(_energy(modulation))  # what binary32 does not hold is erased
+        warnings.simplefilter("ignore")  # about glyphs that a font lacks
+        levels = symbols.astype(np.complex64).astype(complex) * np.sqrt(_energy(modulation))  # numbers beyond binary32 become erasures
         return _draw(levels, arrays[0], arrays[1], modulation, sign, title, details, ax)
 
 
@@ -267,7 +267,7 @@ class Failure(Exception):
 
 
 def _printable(text: str) -> str:
-    """Returns a text on one line, with what is no character, or controls the terminal, made visible."""
+    """Returns a text on one line, with unprintable characters escaped."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 

@@ -14,7 +14,7 @@ from torch.autograd import forward_ad
 
 import softqam
 
-# Noise variances below count as this one, as Sionna has it: no noise is none that erases.
+# The least noise variance, as in Sionna: smaller ones, even 0, count as this one instead of making erasures.
 _MIN_NOISE_VAR = float(np.finfo(np.float32).tiny)
 MODULATIONS = {2: "qpsk", 4: "16qam", 6: "64qam", 8: "256qam", 10: "1024qam"}
 
@@ -26,7 +26,7 @@ def demodulator(bits: int) -> softqam.Demodulator:
 
 
 def plain(tensor: torch.Tensor) -> Any:
-    """Returns a tensor as softqam takes it: on the CPU NumPy's view of it, a copy only of a conjugate."""
+    """Returns a tensor as softqam takes it: on the CPU NumPy's view of it, or a copy if it is conjugated lazily."""
     return tensor.detach().resolve_conj() if tensor.is_cuda else tensor.numpy(force=True)
 
 
@@ -35,7 +35,7 @@ def plain_noise(noise_var: torch.Tensor) -> Any:
     return plain(noise_var if noise_var.ndim else noise_var[None])
 
 
-# Not torch.library.custom_op(), whose wrappers take as long as the demapping of a slot.
+# Not torch.library.custom_op(), whose wrappers take as long as demapping a slot.
 _NAME = "softqam::demap_qam"
 torch.library.define(_NAME, "(Tensor symbols, Tensor noise_var, int bits) -> Tensor", tags=torch.Tag.pt2_compliant_tag)
 _demap_qam = torch.ops.softqam.demap_qam.default
@@ -43,7 +43,7 @@ _demap_qam = torch.ops.softqam.demap_qam.default
 
 @torch.library.impl(_NAME, ("cpu", "cuda"))
 def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
-    """[..., n] complex64 and float32 that broadcasts to it: [..., n * bits] float32."""
+    """Demaps symbols [..., n] complex64, with noise_var float32 that broadcasts to that, to [..., n * bits] float32."""
     llrs = demodulator(bits)(plain(symbols), plain_noise(noise_var))
     return llrs if symbols.is_cuda else torch.from_numpy(llrs)
 
@@ -54,8 +54,8 @@ def _(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor
 
 
 def _slopes(n_bits: int) -> Tuple[List[List[float]], float]:
-    """N0 times the derivative of the LLRs of an axis, [interval, bit], and the length of an interval. Max-log is linear between
-    the midpoints of neighbouring levels (38.211 clause 5.1), where softqam says what it is; slopes are even numbers of intervals."""
+    """Returns N0 times the derivative of the LLRs of an axis, [interval, bit], and the length of an interval. Max-log is linear between
+    the midpoints of neighbouring levels (38.211 clause 5.1), so softqam's LLRs there give the slopes, which are even multiples of the length."""
     spacing = math.sqrt(6 / (4**n_bits - 1))
     middles = np.arange(-(2 ** (n_bits - 1)), 2 ** (n_bits - 1) + 1) * spacing
     llrs = demodulator(2 * n_bits)(middles * (1 + 1j), 1.0).reshape(-1, n_bits, 2)[..., 0]
@@ -68,7 +68,7 @@ _SLOPES = {n_bits: _slopes(n_bits) for n_bits in range(1, 6)}
 
 
 class _DemapQam(torch.autograd.Function):
-    """The operator with its gradient. A gradient that is registered with the operator costs every call 9 us."""
+    """Adds the gradient to the operator. Registered with the operator, it would cost every call 9 us."""
 
     @staticmethod
     def forward(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int) -> torch.Tensor:
@@ -96,7 +96,7 @@ class _DemapQam(torch.autograd.Function):
 
     @staticmethod
     def vmap(*arguments: Any) -> None:
-        """Must be there for jacrev(), whose vmap batches gradients alone. Sionna's own code answers what batches more."""
+        """Exists because jacrev() requires it, though its vmap only batches gradients. Sionna's own code handles all other batching."""
         raise NotImplementedError
 
 
@@ -112,8 +112,8 @@ def _gradient_of_symbols(gradient: torch.Tensor, symbols: torch.Tensor, noise_va
 
 
 def _is_transformed() -> bool:
-    """Says whether a forward-mode derivative is computed, or a transform of torch.func other than grad() and vjp() is active: the
-    operator would ignore the first, and cannot be called in the others."""
+    """Returns whether a forward-mode derivative is computed, which the operator would ignore, or a transform of torch.func other than
+    grad() and vjp() is active, in which it cannot be called."""
     if not torch._C._are_functorch_transforms_active():
         return forward_ad._current_level >= 0
     return torch.compiler.is_compiling() or any(level.key() != TransformType.Grad for level in get_interpreter_stack())
@@ -125,7 +125,7 @@ class Demapper(mapping.Demapper):
         >>> demapper = Demapper("maxlog", "qam", 8)
         >>> llrs = demapper(y, no)                      # [..., n] to [..., 8 n]
 
-    Sionna's own code answers calls for all else: "app", `hard_out`, a prior, "pam" and custom constellations, more than 10
+    Sionna's own code handles all else: "app", `hard_out`, a prior, "pam" and custom constellations, more than 10
     bits a symbol, double precision, tensors on a GPU if softqam was built without CUDA, and calls under
     torch.autograd.forward_ad, torch.func.jvp, jacfwd and vmap.
 
@@ -147,10 +147,10 @@ class Demapper(mapping.Demapper):
         )
         self._bits = bits if is_supported else 0
         self._takes = torch.complex64, torch.float32, torch.device(self.device)
-        self._built = True  # no input's shape matters
+        self._built = True  # build() has nothing to do with an input's shape
 
     def __call__(self, y: Any, no: Any, prior: Any = None) -> torch.Tensor:
-        """Calls without Block's conversion of the arguments if there is nothing to convert."""
+        """Skips Block's conversion of the arguments if there is nothing to convert."""
         if prior is None and isinstance(y, torch.Tensor) and isinstance(no, torch.Tensor):
             if (y.dtype, no.dtype, y.device) == self._takes and no.device == y.device:
                 return torch.nn.Module.__call__(self, y, no)

@@ -14,7 +14,7 @@ from softqam.sionna._demapper import MODULATIONS, demodulator, plain
 
 @torch.library.custom_op("softqam::demap_jointly", mutates_args=())
 def _demap_jointly(z: torch.Tensor, gram: torch.Tensor, bits: int) -> torch.Tensor:
-    """[..., 2] and [..., 2, 2] complex64, of noise variance 1: [..., 2, bits] float32."""
+    """Demaps z [..., 2] and gram [..., 2, 2], complex64 of noise variance 1, to [..., 2, bits] float32."""
     symbols, matrices = plain(z).reshape(-1, 2), plain(gram).reshape(-1, 2, 2)
     llrs = demodulator(bits).joint(symbols, matrices, 1.0)
     return (llrs if z.is_cuda else torch.from_numpy(llrs)).reshape(*z.shape, bits)
@@ -26,7 +26,7 @@ def _(z: torch.Tensor, gram: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def matched_filter(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
-    """Returns z and the Gram matrix for joint demapping, of noise variance 1: whitens as Sionna's detectors do. There is no derivative."""
+    """Returns z and the Gram matrix for joint demapping, whitened to noise variance 1 as by Sionna's detectors. Has no derivative."""
     if forward_ad._current_level >= 0:  # PyTorch itself refuses backward()
         raise RuntimeError("MaximumLikelihoodDetector has no derivative, which forward mode asks for")
     y, h = mimo.whiten_channel(y, h, s, return_s=False)
@@ -51,7 +51,7 @@ class MaximumLikelihoodDetector(ofdm.OFDMDetector):
         >>> detector = MaximumLikelihoodDetector("bit", "maxlog", resource_grid, stream_management, "qam", 6)
         >>> receiver = PUSCHReceiver(transmitter, mimo_detector=detector)
 
-    Sionna's own code answers for all else: "app", symbols, `hard_out`, any other number of streams, "pam" and custom constellations,
+    Sionna's own code handles all else: "app", symbols, `hard_out`, any other number of streams, "pam" and custom constellations,
     more than 10 bits a symbol, double precision, and tensors on a GPU if softqam was built without CUDA.
     """
 

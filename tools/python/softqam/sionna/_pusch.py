@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""From equalised symbols to code blocks: TBDemapper. The decoder and the receiver that go with it: TBDecoder, PUSCHReceiver, which also
-takes two streams jointly to code blocks."""
+"""TBDemapper, from equalised symbols to code blocks; TBDecoder and PUSCHReceiver, which go with it. PUSCHReceiver also demaps two streams
+jointly to code blocks."""
 # mypy: ignore-errors
 import functools
 from typing import Any, Optional, Sequence, Tuple
@@ -23,7 +23,7 @@ _FILLER = -20.0
 
 @functools.lru_cache(maxsize=None)
 def _codeword(bits: int, n_layers: int, n_bits: int, layout: Tuple[int, ...]) -> softqam.Codeword:
-    """layout: n_code_blocks, n_cb, k0, first_filler, n_fillers."""
+    """Returns a codeword; layout is n_code_blocks, n_cb, k0, first_filler, n_fillers."""
     return softqam.Codeword(n_bits, MODULATIONS[bits], n_layers, *layout, filler_value=_FILLER)
 
 
@@ -38,12 +38,12 @@ def _new_buffers(symbols: torch.Tensor, shape: Tuple[int, int], earlier: Optiona
 @torch.library.custom_op("softqam::demap_codeword", mutates_args=())
 def _demap_codeword(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int, c_init: Optional[Sequence[int]], layout: Sequence[int],
                     n_in_front: int, earlier: Optional[torch.Tensor]) -> torch.Tensor:  # fmt: skip
-    """[..., layer, symbol] to [..., code block, n_in_front zeros and n_cb LLRs], which are added to `earlier`."""
+    """Demaps [..., layer, symbol] to [..., code block, n_in_front zeros and n_cb LLRs], added to `earlier` if that is given."""
     n_layers, n_symbols = symbols.shape[-2:]
     codeword = _codeword(bits, n_layers, n_layers * n_symbols * bits, tuple(layout))
     buffers = _new_buffers(symbols, (codeword.n_code_blocks, n_in_front + codeword.n_cb), earlier)
     y, no = plain(symbols), plain_noise(noise_var)
-    if n_layers == 1:  # without an axis
+    if n_layers == 1:  # softqam takes no axis of layers then
         y, no = y[..., 0, :], no[..., 0, :] if no.ndim > 1 else no
     c_init = c_init[0] if c_init and len(c_init) == 1 else c_init
     demodulator(bits)(y, no, c_init=c_init, codeword=codeword, soft_buffers=buffers[..., n_in_front:], combine=earlier is not None)
@@ -58,7 +58,8 @@ def _(symbols, noise_var, bits, c_init, layout, n_in_front, earlier):
 @torch.library.custom_op("softqam::demap_codewords_jointly", mutates_args=())
 def _demap_codewords_jointly(z: torch.Tensor, gram: torch.Tensor, bits: int, c_init: Optional[Sequence[int]], n_users: int,
                              n_code_blocks: int, n_cb: int) -> torch.Tensor:  # fmt: skip
-    """[..., n, 2] and [..., n, 2, 2], of noise variance 1, to [..., user, code block, n_cb LLRs]. Two layers are one user's or two users'."""
+    """Demaps z [..., n, 2] and gram [..., n, 2, 2], of noise variance 1, to [..., user, code block, n_cb LLRs]. The two layers are one user's
+    or two users'."""
     n_layers = 2 // n_users
     codeword = _codeword(bits, n_layers, n_layers * z.shape[-2] * bits, (n_code_blocks, n_cb, 0, 0, 0))
     buffers = _new_buffers(z, (n_users, n_code_blocks, n_cb), None)
@@ -76,7 +77,7 @@ def _(z, gram, bits, c_init, n_users, n_code_blocks, n_cb):
 
 class TBDemapper(Block):
     """Demapper ("maxlog"), LayerDemapper, Descrambler and rate recovery of a transport block, in one pass of softqam: from
-    equalised symbols to what Sionna's LDPC decoder takes. TBDecoder goes on from there.
+    equalised symbols to the input of Sionna's LDPC decoder, which TBDecoder decodes.
 
         >>> demapper, decoder = TBDemapper(encoder), TBDecoder(encoder)
         >>> x_hat, no_eff = equalizer(y, h_hat, err_var, no)
@@ -137,7 +138,7 @@ class TBDemapper(Block):
 
 
 class TBDecoder(nr.TBDecoder):
-    """Sionna's TBDecoder after TBDemapper: LDPC decoding, CRCs and what else it does after rate recovery.
+    """The part of Sionna's TBDecoder that follows TBDemapper: LDPC decoding, CRCs and all else after rate recovery.
 
     Its arguments are Sionna's. With harq_mode, the argument of TBDemapper, it decodes whole soft buffers.
 
@@ -166,12 +167,12 @@ class TBDecoder(nr.TBDecoder):
         if self._cb_crc_decoder is not None:
             bits, _ = self._cb_crc_decoder(bits)
         bits, is_valid = self._tb_crc_decoder(bits.flatten(-2))
-        bits = torch.nn.functional.pad(bits, (0, -encoder.k_padding))  # cuts off what the encoder has padded
+        bits = torch.nn.functional.pad(bits, (0, -encoder.k_padding))  # removes the encoder's padding
         return bits.to(self.dtype), is_valid.squeeze(-1)
 
 
 class _Detector(Block):
-    """An equaliser and what demaps its symbols, in place of a MIMO detector."""
+    """An equaliser and the demapper of its symbols, in place of a MIMO detector."""
 
     def __init__(self, equalizer: OFDMEqualizer, demapper: Block, **options: Any) -> None:
         super().__init__(**options)
@@ -183,8 +184,8 @@ class _Detector(Block):
 
 
 def _filter_pair(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[torch.Tensor, torch.Tensor]:
-    """An equaliser for OFDMEqualizer, in whose batch the streams' cross gains follow their matched filters' outputs. In place of noise
-    variances it gives gains."""
+    """Serves OFDMEqualizer as an equaliser. In its batch the streams' cross gains follow the matched filters' outputs; the noise variances
+    are gains."""
     z, gram = matched_filter(y, h, s)
     cross = torch.stack((gram[..., 0, 1], gram[..., 1, 0]), -1)
     gains = gram.diagonal(dim1=-2, dim2=-1).real
@@ -192,7 +193,7 @@ def _filter_pair(y: torch.Tensor, h: torch.Tensor, s: torch.Tensor) -> Tuple[tor
 
 
 def _is_pair(detector: Any, encoder: nr.TBEncoder) -> bool:
-    """Returns whether _JointDetector takes the detector's place: softqam demaps the encoder's two streams, which have the same elements."""
+    """Returns whether _JointDetector can replace the detector: it demaps the encoder's two streams by softqam, on the same elements."""
     return (
         isinstance(detector, MaximumLikelihoodDetector)
         and detector.is_joint
@@ -203,7 +204,7 @@ def _is_pair(detector: Any, encoder: nr.TBEncoder) -> bool:
 
 
 class _JointDetector(Block):
-    """Matched filters and what demaps two streams jointly to the LLRs of code blocks, in place of a MIMO detector."""
+    """Matched filters and the joint demapper of two streams to code blocks' LLRs, in place of a MIMO detector."""
 
     def __init__(self, detector: MaximumLikelihoodDetector, encoder: nr.TBEncoder, **options: Any) -> None:
         super().__init__(**options)
