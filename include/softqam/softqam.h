@@ -240,9 +240,9 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b, below 1e38; for BPSK 5 * 2^-24 |LLR|; with gains, BPSK excepted, twice that. A component below 2^-63
- * in magnitude counts as zero; one that is not finite makes an erasure. No LLR is NaN or infinite: an overflow gives
- * llr_limit, or FLT_MAX for f32.
+ * component of b, below 1e38; for BPSK 5 * 2^-24 |LLR|; with gains twice that, and for BPSK 6 * 2^-24 (|I| + |Q|) / N0
+ * more, with I and Q those of r. A component below 2^-63 in magnitude counts as zero; one that is not finite makes an
+ * erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: after an even symbol count), nor on the caller's
  * floating-point environment, which is restored but for exception flags.
@@ -274,7 +274,7 @@ typedef struct softqam_layer {
      *  (1 - b). For all layers or none.
      *
      *  LLRs are those of z / g with N0 / g^2, in any units. A gain that is not positive and finite, or an llr_scale *
-     *  g^2 / N0 below 2^-120, makes an erasure. */
+     *  g^2 / N0 below 2^-120, makes an erasure; one above FLT_MAX counts as that. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;

@@ -88,6 +88,45 @@ HARNESS_TEST(test_bound_is_kept)
     }
 }
 
+/* softqam.h's bound with gains. Symbols and gains have so few bits that a symbol multiplied by its gain is exact; in
+ * every second one of BPSK I and Q cancel each other. */
+HARNESS_TEST(test_bound_with_gains)
+{
+    harness_random random = harness_random_named(__func__);
+    const double e = 0x1p-24;
+    for (int m = 0; m < NR_CONSTELLATIONS; m++) {
+        const nr_constellation *c = nr_constellations[m];
+        double worst = 0;
+        for (size_t i = 0; i < harness_symbol_count(100000); i++) {
+            nr_noise noise = nr_noise_var((float)(1 + harness_random_below(&random, 1 << 20)) * 0x1p-20F);
+            noise.has_gain = true;
+            noise.gain = (float)(1 + harness_random_below(&random, 4096)) * 0x1p-6F;
+            float symbol[2], product[2], llrs[NR_MAX_BITS];
+            double metrics[NR_MAX_BITS];
+            for (int axis = 0; axis < 2; axis++)
+                symbol[axis] = (float)((int)harness_random_below(&random, 4095) - 2047) * 0x1p-10F;
+            if (nr_is_bpsk(c) && i % 2)
+                symbol[1] = (float)((int)harness_random_below(&random, 5) - 2) * 0x1p-10F - symbol[0];
+            for (int axis = 0; axis < 2; axis++)
+                product[axis] = symbol[axis] * noise.gain;
+            contract_f32(c, product, noise, 0, 0, llrs);
+            max_log_metrics(c, symbol, 0, metrics);
+            for (int b = 0; b < c->n_bits; b++) {
+                const double n0 = (double)noise.value / ((double)noise.gain * (double)noise.gain);
+                const double exact = metrics[b] / n0, i_and_q = fabs((double)symbol[0]) + fabs((double)symbol[1]);
+                const double bound = nr_is_bpsk(c)
+                                         ? e * (10 * fabs(exact) + 6 * i_and_q / n0)
+                                         : e * (4 + 12 * fabs((double)symbol[b % 2])) / n0 + 4 * e * fabs(exact);
+                const double error = fabs((double)llrs[b] - exact);
+                assert_true(error <= bound);
+                worst = fmax(worst, error > 0 ? error / bound : 0);
+            }
+        }
+        print_message("%s: error with gains up to %.3f of the bound\n", c->name, worst);
+        assert_true(worst > 0.25);
+    }
+}
+
 /* Four values of MATLAB's nrSymbolDemodulate, published: the definition is the field's. */
 HARNESS_TEST(test_published)
 {
