@@ -53,9 +53,11 @@ VEC void convert(softqam_input_format format, size_t nbytes, const unsigned char
     }
     for (; k + LANES <= n; k += LANES)
         vec_store_f32(to + k, vec_mul(load_components(format, from + k * nbytes), factor));
+    if (k == n)
+        return;
     if (n >= 2 * LANES)
         vec_store_f32(to + n - LANES, vec_mul(load_components(format, from + (n - LANES) * nbytes), factor));
-    else if (k < n)
+    else
         vec_store_f32(to + k, vec_mul(load_last(format, nbytes, from + k * nbytes, n - k), factor));
 }
 
