@@ -188,6 +188,7 @@ def test_other_functions(function, right, wrong):
     (softqam.demodulate_joint, JOINT, {"gram": np.eye(2)}, r"gram is float64 of shape \(2, 2\): it takes complex64 or complex128"),
     (softqam.demodulate_joint, JOINT, {"z": np.ones((4, 3), complex)}, r"z is complex64 of shape \(4, 3\): it takes \[..., n, 2\]"),
     (softqam.demodulate_joint, JOINT, {"gram": np.ones((3, 2, 2), complex)}, r"gram is complex64 of shape \(3, 2, 2\).*\[..., n, 2, 2\]"),
+    (softqam.demodulate_joint, JOINT, {"noise_var": np.ones((4, 2))}, r"noise_var is float64 of shape \(4, 2\): it does not broadcast to the symbols, \(4,\)"),
     (softqam.demodulate_joint, JOINT, {"partner_modulation": "qpsk"}, "partner_modulation is qpsk: .*wanted layer"),
     (softqam.demodulate_joint, JOINT, {"planes": 3}, ".*planes is no multiple"), (softqam.demodulate_joint, JOINT, {"first_symbol": 1}, ".*first_symbol is no multiple"),
     *((softqam.demodulate_joint, JOINT, {"codeword": softqam.Codeword(32, "256qam", n, 1, 60), "layer": layer}, f"layers is {3 - n}, the codeword's are {n}")

@@ -216,6 +216,15 @@ class array
             value_error("it is read-only");
     }
 
+    /* Raises unless it broadcasts to a shape of symbols. */
+    void check_broadcast(const int64_t *of_symbols, int axes) const
+    {
+        const int missing = axes - n_axes;
+        for (int axis = 0; axis < n_axes; axis++)
+            if (missing < 0 || (shape[axis] != 1 && shape[axis] != of_symbols[axis + missing]))
+                value_error("it does not broadcast to the symbols, " + describe_shape(of_symbols, axes));
+    }
+
     /* Raises if the arrays overlap. */
     void check_apart_from(const array &input) const
     {

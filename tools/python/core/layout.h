@@ -55,6 +55,7 @@ struct call_inputs {
         if (matrix != axes - 1 || gain.shape[matrix] != 2 || gain.shape[matrix + 1] != 2 ||
             !std::equal(gain.shape, gain.shape + matrix, symbols.shape))
             gain.value_error("it takes [..., n, 2, 2], the shape of z and a matrix");
+        noise_var.check_broadcast(symbols.shape, axes - 1);
         const int64_t row = gain.strides[matrix], column = gain.strides[matrix + 1];
         cross.view(gain, matrix, element::complex64, wanted == 1 ? row : column);
         gain.view(gain, matrix, element::float32, wanted == 1 ? row + column : 0);
@@ -284,13 +285,11 @@ class layout
         shape[axes - 1] = n;
         if (options.n_layers > 0)
             shape[axes - 2] = n_layers;
+        values.check_broadcast(shape, axes);
         const int missing = axes - values.n_axes;
         uintptr_t addresses = reinterpret_cast<uintptr_t>(values.data);
         for (int axis = 0; axis < values.n_axes; axis++) {
-            const int64_t length = values.shape[axis];
-            if (missing < 0 || (length != 1 && length != shape[axis + missing]))
-                values.value_error("it does not broadcast to the symbols, " + describe_shape(shape, axes));
-            strides[axis + missing] = length == 1 ? 0 : values.strides[axis];
+            strides[axis + missing] = values.shape[axis] == 1 ? 0 : values.strides[axis];
             addresses |= static_cast<uintptr_t>(strides[axis + missing]);
         }
         of->data = values.data;

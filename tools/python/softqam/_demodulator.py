@@ -134,8 +134,8 @@ _ARGUMENTS = """
                   and, with combine, added. symbols is [..., layers, n] if the codeword has several layers: all of
                   it, or from first_symbol on, such as an OFDM symbol.
     soft_buffers  receives them: [..., n_code_blocks, n_values] of the output's dtype, n_values the larger of n_cb and
-                  n_fill, a code block's values side by side, rows at any distance; or a list of an [n_values] array for
-                  each code block, None to drop its LLRs. None makes new ones of zeros.
+                  n_fill, a code block's values side by side, rows in C order at any distance; or a list of an
+                  [n_values] array for each code block, None to drop its LLRs. None makes new ones of zeros.
     combine       False: new data, which overwrites the soft buffers of the code blocks transmitted: LLRs, fillers,
                   and 0 where none was sent. True: a retransmission, which is added to what is in soft_buffers, up
                   to +-llr_limit or the largest finite value; fillers and what is beyond the limit stay.
