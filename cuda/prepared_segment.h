@@ -42,8 +42,8 @@ HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__r
     to->layout.neighbours = softqam_element_neighbours(&to->segment, input_format, output_format);
 }
 
-/* Returns for how many parts one part writes zeros and fillers. All parts of a slot of 45,864 resource elements begin at
- * once then (prepared_grid()); if each of several layers filled for fewer, they would take two rounds. */
+/* Returns for how many parts one part writes zeros and fillers. All parts of a slot of 45,864 resource elements begin
+ * at once then (prepared_grid()); if each of several layers filled for fewer, they would take two rounds. */
 HOST_AND_DEVICE static inline uint32_t softqam_parts_of_fill(const prepared_layout *layout)
 {
     return layout->neighbours > 1 ? 3 : 4;
