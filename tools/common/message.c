@@ -43,7 +43,7 @@ void message_start(const char *program)
     keep_standard_descriptors();
 }
 
-bool message_of_command(bool passed)
+bool message_check_command(bool passed)
 {
     if (!passed)
         message_failure = EXIT_COMMAND;

@@ -20,7 +20,7 @@ void message_start(const char *program);
 extern int message_failure;
 
 /* Returns `passed`. If it is false, sets message_failure to EXIT_COMMAND. */
-bool message_of_command(bool passed);
+bool message_check_command(bool passed);
 
 /* Returns the exit code, which is a failure if a message other than progress could not be written. Called last in
  * main(). */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-demod: a file of symbols in, a file of soft bits or LLRs out, batch by batch. */
+/* softqam-demod: reads a file of symbols and writes a file of soft bits, LLRs or decisions, batch by batch. */
 #include "demod.h"
 
 #include <string.h>
 
 #include "common/message.h"
 
-/* Everything that can be found wrong is before the first byte is written. The output comes before the library, which
- * starts threads. */
+/* Runs a command. All that can be found wrong is found before the first byte is written. OUTPUT is opened before the
+ * library starts threads. */
 static bool demodulate(struct demod_run *run)
 {
     const struct demod_options *options = run->options;

@@ -93,7 +93,7 @@ bool demod_run_open(struct demod_run *run)
         return false;
     const size_t n_bits = softqam_bits_per_symbol(run->config->modulation);
     run->value_nbytes = softqam_output_nbytes(run->config->output_format, run->config->modulation, 1);
-    return message_of_command(demod_options_check_format(options, *meta ? meta : NULL)) &&
+    return message_check_command(demod_options_check_format(options, *meta ? meta : NULL)) &&
            (!options->noise_file ||
             input_file_open(&run->noise_vars, options->noise_file, "noise variance", sizeof(float), sizeof(float))) &&
            (!options->compared_bits || input_file_open(&run->sent_bits, options->compared_bits, "bit", 1, n_bits));
@@ -117,14 +117,14 @@ static bool check_output(const struct demod_run *run)
     for (int i = options->input_is_sigmf; i < 3; i++)
         if (files[i]->fd > 0 && output_file_is(&run->output, &files[i]->status))
             role = roles[i];
-    return !role || message_of_command(message_print(run->output.name, "is %s; give OUTPUT another name", role));
+    return !role || message_check_command(message_print(run->output.name, "is %s; give OUTPUT another name", role));
 }
 
 bool demod_run_open_output(struct demod_run *run)
 {
     const struct demod_options *options = run->options;
     return output_file_find(&run->output, options->output, options->no_clobber) && check_output(run) &&
-           output_file_create(&run->output) && message_of_command(output_file_check_terminal(&run->output));
+           output_file_create(&run->output) && message_check_command(output_file_check_terminal(&run->output));
 }
 
 /* Selects n symbols from symbol `first` on, with their noise variances and sent bits. */
@@ -231,8 +231,8 @@ static softqam_status create_on(struct demod_run *run, softqam_backend backend)
     return status;
 }
 
-/* If the command leaves the choice, the CPU replaces a GPU that cannot be used. That is worth a warning only if there
- * is one. */
+/* Creates the demodulator. With --backend auto the CPU replaces a GPU that cannot be used, after a warning if there is
+ * a GPU. */
 static bool create_demodulator(struct demod_run *run)
 {
     const bool wants_cuda = demod_run_wants_cuda(run), may_replace = run->options->backend == DEMOD_BACKEND_AUTO;
@@ -242,7 +242,7 @@ static bool create_demodulator(struct demod_run *run)
             message_warn(NULL, "the CPU demodulates: %s", softqam_error_message());
         status = create_on(run, SOFTQAM_BACKEND_CPU);
     }
-    message_of_command(status != SOFTQAM_ERROR_INVALID_ARGUMENT);
+    message_check_command(status != SOFTQAM_ERROR_INVALID_ARGUMENT);
     return status == SOFTQAM_OK || message_print(NULL, "%s", softqam_error_message());
 }
 
@@ -265,7 +265,7 @@ static bool allocate(struct demod_run *run)
              softqam_host_alloc(run->context, n * sizeof(float), &batch->noise_vars) != SOFTQAM_OK))
             return message_print(NULL, "%s", softqam_error_message());
     }
-    /* Checks and counts go symbol by symbol. */
+    /* --verify and --compare need values symbol by symbol. */
     if (options->plane_symbols == 0 || !(options->verify || options->compared_bits))
         return true;
     run->symbol_order = malloc(n * run->value_nbytes);

@@ -307,7 +307,7 @@ static int generate_files(const struct options *options)
     run.transmitter.frequency = options->frequency * acos(-1) / 180;
     run.transmitter.swaps = options->swaps;
     run.transmitter.fades = options->noise_file != NULL;
-    const bool done = allocate(&run) && open_files(&run) && message_of_command(check_files(&run)) && generate(&run);
+    const bool done = allocate(&run) && open_files(&run) && message_check_command(check_files(&run)) && generate(&run);
     if (done && !options->quiet)
         report(&run);
     output_file_end(&run.output, done);

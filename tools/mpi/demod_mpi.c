@@ -160,7 +160,7 @@ static bool run_job(struct demod_options *options, bool command_is_right)
     MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &job.n_ranks);
     options->show_progress = options->show_progress && job.rank == 0;
-    const bool published = agree(&job, message_of_command(command_is_right)) && demodulate(&job);
+    const bool published = agree(&job, message_check_command(command_is_right)) && demodulate(&job);
     message_clear_transient();
     message_release(false);
     if (published && job.rank == 0)

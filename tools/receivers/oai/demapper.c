@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Exact max-log of what OAI hands over: matched-filter outputs z = g x + n, g = |h|^2, of which it gives a multiple.
+/* Demaps by exact max-log what OAI hands over: matched-filter outputs z = g x + n with g = |h|^2, and multiples of g.
  *
- * The noise of z has the variance g N0, N0 being that of the antennas, which OAI does not hand over. So z / g has the
- * variance N0 / g, and the LLRs of z / g, weighted with g and a constant, are max-log but for that constant. It is such
- * that LLRs next to a decision boundary are OAI's own: z / 16, of 256QAM z. Further out its recursion is too small. */
+ * The noise of z has the variance g N0, where N0, the antennas' noise variance, is unknown: OAI does not hand it over.
+ * So the noise of z / g has the variance N0 / g, and LLRs of z / g, weighted by g, are max-log up to a constant factor.
+ * The factor is chosen so that LLRs next to a decision boundary are OAI's own: z / 16, or z for 256QAM. Further out the
+ * LLRs of OAI's recursion are too small. */
 #include <locale.h>
 #include <math.h>
 #include <stdbool.h>
@@ -13,18 +14,17 @@
 
 #include <softqam/softqam.h>
 
-/* The functions that OAI looks up in libdemapper_softqam.so, with the types of its own headers; c16_t is a complex
- * number. */
+/* The functions that OAI looks up in libdemapper_softqam.so. oai_c16 is its headers' c16_t, a complex number. */
 #define EXPORT __attribute__((visibility("default")))
 typedef struct oai_c16 {
     int16_t r;
     int16_t i;
 } oai_c16;
 
-/* Called once before the others, by one thread; returns 0 if it worked. Reads SOFTQAM_OAI_SCALE; -1 if that is no
- * number from 2^-10 to 2^10. */
+/* Called once before the others, by one thread. Returns 0, or -1 after a failure, such as a SOFTQAM_OAI_SCALE that is
+ * no number from 2^-10 to 2^10. */
 EXPORT int32_t demapper_init(void);
-/* OAI calls this in each thread that will demap: nothing is needed. */
+/* Called in each thread that will demap. Does nothing. */
 EXPORT int32_t demapper_init_thread(void);
 EXPORT int32_t demapper_shutdown(void);
 
@@ -35,7 +35,9 @@ EXPORT int32_t demapper_shutdown(void);
  *                the real part is read; the next two are multiples of it and are not read
  * llr            receives nb_re * mod_order LLRs, b0 first; positive means bit 0
  *
- * 1: done. 0, and nothing written, for another mod_order than 2, 4, 6 and 8, which leaves the call to OAI's own. */
+ * Returns 1; for another mod_order than 2, 4, 6 and 8 writes nothing and returns 0, and OAI's own demapper takes the
+ * call.
+ */
 EXPORT int demapper_compute_llr(int32_t *rxdataF_comp, oai_c16 *ul_ch_mag, oai_c16 *ul_ch_magb, oai_c16 *ul_ch_magc,
                                 int16_t *llr, uint32_t nb_re, uint8_t symbol, uint8_t mod_order);
 
@@ -55,7 +57,8 @@ static const struct {
 static softqam_demodulator *demodulators[N_ORDERS];
 static float scale = 1;
 
-/* QPSK needs no gain: its LLR is z times the constant, and z is read as it lies. The others are floats by then. */
+/* Makes a demodulator. QPSK needs no gain: its LLR is z times the factor, so it reads z itself; the others read floats.
+ */
 static softqam_status create(softqam_context *context, int order)
 {
     softqam_demodulator_config config;
@@ -73,7 +76,7 @@ static softqam_status create(softqam_context *context, int order)
     return softqam_demodulator_create(&demodulators[order], &config);
 }
 
-/* Reads the factor on all LLRs, 1 if there is none; with a decimal point whatever the host's locale is. */
+/* Reads SOFTQAM_OAI_SCALE, the factor of all LLRs (1 if it is not set), with a decimal point in every locale. */
 static bool read_scale(void)
 {
     const char *text = getenv("SOFTQAM_OAI_SCALE");
@@ -119,7 +122,8 @@ int32_t demapper_init(void)
 
 int32_t demapper_init_thread(void) { return 0; }
 
-/* Next to a boundary the LLR of z / g is 4 / sqrt(energy) * z / g * weight: the weight for which that is slope * z. */
+/* Returns the weight for a gain of 1. Next to a boundary the LLR of z / g is 4 / sqrt(energy) * z / g * weight, which
+ * must be slope * z. */
 static float weight_of_gain(int order) { return (float)(scale * orders[order].slope * sqrt(orders[order].energy) / 4); }
 
 /* Computes z / g, and the weight of each: g times a constant. If g is not positive, the element is an erasure. */

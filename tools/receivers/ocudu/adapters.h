@@ -28,15 +28,16 @@
 namespace softqam_ocudu
 {
 
-/// Creates mappers with every modulation that OCUDU has, 1024QAM too. All threads may share one: it has no state.
+/// Creates mappers for every modulation that OCUDU names, 1024QAM included. All threads may share one: it has no state.
 ///
 /// Exact max-log in steps of 1/6 nat (BPSK and QPSK: 1/5), limited to 120. A symbol of zero, a symbol that is not
 /// finite, and a noise variance that is not positive and finite give LLRs of 0. The first symbol of pi/2-BPSK is even.
 std::shared_ptr<ocudu::demodulation_mapper_factory>
 create_demodulation_mapper_factory() __asm__("__wrap__ZN5ocudu34create_demodulation_mapper_factoryEv");
 
-/// Creates demodulators from channel symbols to descrambled LLRs. If a decoder of the next factory offers its memory of
-/// symbols, they equalise into that and leave the LLRs to it. Equaliser, transform precoder and EVM are OCUDU's.
+/// Creates demodulators, from channel symbols to descrambled LLRs. If the decoder is one of
+/// create_pusch_decoder_factory(), which offers memory for symbols, they equalise into that, and the decoder makes the
+/// LLRs. Equaliser, transform precoder and EVM are OCUDU's.
 ///
 /// If EVM is measured, LLRs are computed twice: OCUDU's calculator wants them in symbol order, before descrambling.
 std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_factory(
@@ -50,8 +51,8 @@ std::shared_ptr<ocudu::pusch_demodulator_factory> create_pusch_demodulator_facto
                           "factoryEES0_INS_26transform_precoder_factoryEES0_INS_27demodulation_mapper_factoryEES0_"
                           "INS_22evm_calculator_factoryEES0_INS_31pseudo_random_generator_factoryEEjb");
 
-/// The largest modulation, by its bits per symbol, of which demodulators that are created from now on demap two layers
-/// jointly, without OCUDU's equaliser. 0: none. At first the build option SOFTQAM_OCUDU_JOINT.
+/// Demodulators that are created from now on demap two layers jointly, without OCUDU's equaliser, if a symbol has at
+/// most this many bits. 0: none. It begins as the build option SOFTQAM_OCUDU_JOINT.
 extern unsigned max_joint_bits;
 
 /// Creates OCUDU's PUSCH decoders, which demap into their own soft buffers: pusch_decoder.cpp.
@@ -168,8 +169,8 @@ class soft_buffer_offer
         last_ = {llrs.data(), buffers};
     }
 
-    /// Takes what was offered with `llrs`: soft buffers, or null. Nothing if `llrs` is not a decoder's memory. An offer
-    /// is taken once.
+    /// Takes the offer that was made with `llrs`, once: soft buffers, or null. Returns nothing if `llrs` is not a
+    /// decoder's memory.
     static std::optional<soft_buffers *> take(ocudu::span<const ocudu::log_likelihood_ratio> llrs)
     {
         const offer taken = std::exchange(last_, {});
@@ -184,7 +185,7 @@ class soft_buffer_offer
     inline static thread_local offer last_ = {};
 };
 
-/// A factory of OCUDU's whose create() is what `make` gives: a unique_ptr to the interface.
+/// Returns a factory of OCUDU's type, whose create() returns make(), a unique_ptr to the interface.
 template <typename interface, typename function> std::shared_ptr<interface> make_factory(function make)
 {
     class factory final : public interface
@@ -199,12 +200,12 @@ template <typename interface, typename function> std::shared_ptr<interface> make
     return std::make_shared<factory>(std::move(make));
 }
 
-/// Lanes of which compilers make vectors.
+/// Values that compilers keep in vector registers.
 using float_lanes [[gnu::vector_size(64)]] = float;
 using int_lanes [[gnu::vector_size(64)]] = int32_t;
 constexpr size_t n_lanes = sizeof(float_lanes) / sizeof(float);
 
-/// A function that gcc compiles for each kind of x86, as adapters are compiled for any.
+/// Marks a function that gcc compiles for several kinds of x86, because adapters must run on any.
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
 #define SOFTQAM_OCUDU_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
