@@ -12,8 +12,8 @@
 #define JOINT_UNROLL _Pragma("GCC unroll 16")
 #include "joint_arithmetic.h"
 
-/* A batch's memory is 1.5 (QPSK) to 5.5 KiB (1024QAM) of a call's stack. With a quarter of the symbols QPSK takes a
- * tenth longer; with twice as many a twentieth less, 256QAM no less. */
+/* A batch's memory is 1.5 (QPSK) to 5.5 KiB (1024QAM) of a call's stack. With a quarter as many symbols QPSK takes 10 %
+ * longer; with twice as many QPSK takes 5 % less, and 256QAM as long. */
 enum { JOINT_BATCH_SYMBOLS = 128 };
 
 /* A batch's metrics, by bit of the axis, I and Q of each symbol alternating; and its weights, NaN for erasures. */

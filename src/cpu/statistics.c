@@ -94,8 +94,8 @@ const softqam_count_loops softqam_count_portable = {count_limited, find_range, a
 
 /* Erasures. */
 
-/* Returns whether some of n symbols may be an erasure: never false if one is, whatever the others are. Components are
- * looked at unless the tile is fast. */
+/* Returns whether some of n symbols may be erasures: true if one is, and perhaps if none is. Reads the components
+ * unless the tile is fast. */
 static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, size_t n)
 {
     const softqam_loop_call *call = tile->call;
@@ -107,7 +107,7 @@ static bool may_have_erasures(const softqam_counted_tile *tile, size_t first, si
     if (of_gains[0] == 0 || of_gains[1] >= vec_bits(INFINITY))
         return true;
     const double gain = (double)vec_from_bits(of_gains[0]), scale = fabs((double)call->rules.steps_per_nat);
-    const double component_end = 0x1p127 * (gain < 1.0 ? gain : 1.0); /* divided, they must not overflow */
+    const double component_end = 0x1p127 * (gain < 1.0 ? gain : 1.0); /* the quotient must not overflow */
     size_t n_usual = 0;
     for (size_t k = 0; !tile->is_fast && k < 2 * n; k++) {
         float component; /* a copy, since the source may have any alignment */
@@ -165,7 +165,7 @@ typedef struct sampler {
     softqam_statistics *to;
 } sampler;
 
-/* Divides n symbols by their gains, which compilers do in vectors if these are usual. */
+/* Divides n symbols by their gains. Compilers vectorise the second loop, in which no gain must be split. */
 static void divide_by_gains(const sampler *self, const float *gains, size_t n, float *symbols)
 {
     uint32_t range[2];

@@ -9,7 +9,7 @@
 
 #include "arithmetic_fast.h"
 
-/* arithmetic.h's way. */
+/* Soft bits by arithmetic.h. */
 
 /* Sources of bytes, to be or-ed to a row's byte_select, I and Q alternating: for the first two of four symbols; for the
  * last two; and for an erasure, whose bytes are all its `low`. */
@@ -18,14 +18,15 @@ static const uint8_t places_of_first_two[16] = {0, FROM_Q,     0, FROM_Q,     0,
 static const uint8_t places_of_last_two[16] = {2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2, 2, FROM_Q | 2,
                                                3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3, 3, FROM_Q | 3};
 
-/* Returns the soft bytes of an axis, two words a symbol; the low one's is 127 for an erasure. */
+/* Returns the soft bytes of an axis, two words a symbol, the low bit's and the high bit's; an erasure's low one is 127.
+ */
 VEC vec_bytes u8_words(const u8_axis *axis, vec_mask valid)
 {
     return vec_pack_s16((vec_s32)vec_to_index(vec_choose(valid, axis->low, vec_splat(127.0f))),
                         (vec_s32)vec_to_index(axis->high));
 }
 
-/* Returns where an axis's bytes come from: all from the low one's for an erasure. */
+/* Returns where an axis's bytes come from: an erasure's all come from the low bit's. */
 VEC vec_u32 u8_select(const vec_u8_table *table, const u8_axis *axis, vec_mask valid)
 {
     return vec_bits(vec_keep(valid, vec_from_bits(vec_byte_select(table, axis->row))));
@@ -69,12 +70,12 @@ NOT_INLINED void exact_iterations(const softqam_params *params, const iteration_
     }
 }
 
-/* The linear way. */
+/* Soft bits by the linear functions. */
 
 typedef struct linear_constants {
     vec_u8_linear linear;
     vec_bytes middle;      /* half of 2 alpha, modulo 1 */
-    vec_bytes error_bound; /* closer to an integer is undecided */
+    vec_bytes error_bound; /* a value closer to an integer is undecided */
     vec_s32 largest;       /* |x3| of a component of LINEAR_COMPONENT */
     vec_bytes zero_byte;   /* the byte of x = 0: 127, or 255 - 126 if all bits are inverted */
     vec_bytes inverted;    /* all bits, or none; if x is no integer, trunc(127 - x) is 126 - floor(x) */
@@ -105,10 +106,10 @@ VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits 
     return vec_shuffle_bytes(vec_xor(vec_pack_u8(first, last), constants->inverted), vec_splat_bytes(places));
 }
 
-/* Returns whether a value may be too near an integer, or a component too large. A value that is not saturated is, but
- * for the sign, the distance |x3| to the nearest boundary of the last bit, or 2 alpha less that. So it is near an
- * integer if the distance's fraction is near 0 or near that of 2 alpha. The words of a lie in the lower halves, those
- * of b in the upper ones. */
+/* Returns whether a value may be too near an integer, or a component too large. Up to its sign,
+ * a value that is not saturated is |x3|, the distance to the nearest boundary of the last bit, or 2 alpha - |x3|. So it
+ * is near an integer if the fraction of |x3| is near 0 or near that of 2 alpha. The words of a lie in the lower halves,
+ * those of b in the upper ones. */
 VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, const linear_bits *b)
 {
     const vec_s32 distance_a = vec_abs_s32(a->x[3]), distance_b = vec_abs_s32(b->x[3]);
