@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-bench: how fast each backend is on this machine, beside limits measured in the same run. */
+/* softqam-bench: measures how fast each backend is on this machine, and limits in the same run. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -87,12 +87,12 @@ static const struct option_row rows[] = {
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* CMakeLists.txt has what the build was configured from, if that was a git repository. */
+/* CMakeLists.txt defines this if the build was configured in a git repository. */
 #ifndef BENCH_COMMIT
 #define BENCH_COMMIT "unknown"
 #endif
 
-/* Reports the facts without which a measurement says nothing. */
+/* Reports the machine, the compiler and the commit. */
 static void report_machine(cJSON *json)
 {
     char line[256], cpu[128] = "unknown";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library called from host memory, how that is verified and timed; the CPU's limit, instruction sets, order. */
+/* Measures calls on host memory, and the CPU's limit, with every instruction set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +16,22 @@ enum { COLD_NBYTES = 48 << 20, LINE_NBYTES = 64 };
 /* Memory that a call does not touch, and that caches are filled with. */
 static unsigned char other[COLD_NBYTES];
 
-/* The output of all jobs of the CPU's tables, so that no job pays for another's data in the caches. */
+/* The output of all jobs of the CPU's tables: one buffer, so that no job's output evicts another's from the caches. */
 static unsigned char *outputs;
 
-/* A cache line, in as many registers as it takes: units of 64 symbols are whole lines. Words are of what is left. */
+/* A cache line. A unit of 64 symbols is whole lines; the symbols after the last unit are copied by words. */
 typedef uint64_t line __attribute__((vector_size(LINE_NBYTES), may_alias));
 typedef uint64_t word __attribute__((may_alias));
 enum { UNIT = 64 };
 
-/* One function for each width of registers, of which the processor's widest is called. */
+/* Compiles a function for each width of registers; the processor's widest is called. */
 #if defined(__x86_64__)
 #define WIDEST __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define WIDEST
 #endif
 
-/* Writes a line past the caches if the processor can. */
+/* Writes a line, bypassing the caches if the processor can. */
 static inline __attribute__((always_inline)) void stream_line(line *out, const line *value)
 {
 #if defined(__x86_64__)
@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void stream_line(line *out, const l
 #endif
 }
 
-/* Copies whole units. What is read goes into one line, which is written as often as the output has lines. */
+/* Copies whole units. All lines that are read are combined into one, which is written to each line of the output. */
 static inline __attribute__((always_inline)) void copy_units(const struct bench_copy *copy, const size_t in_nbytes,
                                                              const bool adds, const bool is_long)
 {
@@ -153,8 +153,7 @@ static bool verify(struct bench_job *job, unsigned char *out)
     return bench_verify(job, out);
 }
 
-/* Opens a case of the library's loop, or of one that moves the same bytes; cases between host memory and the GPU have
- * memory of their own. Those are of soft bits, which have no noise. */
+/* CUDA's cases of host memory have memory of their own. They are of soft bits, which have no noise. */
 bool bench_host_open(struct bench_job *job)
 {
     const struct bench_case *c = &job->c;
@@ -185,7 +184,7 @@ bool bench_host_open(struct bench_job *job)
     return job->run != BENCH_LIBRARY || verify(job, out);
 }
 
-/* The instruction sets that may be in a build; the last one is for processors without the others. */
+/* The instruction sets that a build may have. The last one is measured only if no other runs. */
 static const char *const variants[] = {"avx512", "avx2", "neon", "portable"};
 
 enum { N_VARIANTS = sizeof variants / sizeof variants[0], N_FAST = N_VARIANTS - 1 };

@@ -41,14 +41,14 @@ static const struct bench_case pairs[] = {
     {"Melem/s", BENCH_MELEM, 1, 0}, {"us", BENCH_US, 1, 0}, {"copy us", BENCH_US, 0, 0},                               \
     {"operations", BENCH_OPERATIONS, 1, 0}, {"Gop/s", BENCH_GOPS, 1, 0}
 
-/* Steps that a receiver wants for a codeword's symbols. */
+/* The bits of bench_case.how for a receiver's calls with codewords. */
 enum {
     CODEWORDS = BENCH_DESCRAMBLE | BENCH_CODEWORD,
     NEW = BENCH_DESCRAMBLE | BENCH_SOFT,
     ADDED = BENCH_DESCRAMBLE | BENCH_SOFT | BENCH_COMBINE
 };
 
-/* Cells and columns that two tables have. */
+/* The cells and columns that two tables share. */
 #define OUTPUTS                                                                                                        \
     {LIMIT(), LIBRARY(), LIMIT(S16), LIBRARY(S16), LIBRARY(F16), LIMIT(F32), LIBRARY(F32)},                            \
     {{"s8 Msym/s", BENCH_MSYM, 1, 0}, {"s8", BENCH_SHARE, 1, 0}, {"s16", BENCH_SHARE, 3, 2},                           \

@@ -12,7 +12,7 @@
 #include "message.h"
 #include "modulation.h"
 
-/* Parses digits, which a unit may follow: k, M, G, T, Ki, Mi, Gi or Ti, or a power of ten: e6. */
+/* Parses digits and, if there is one, a unit (k, M, G, T, Ki, Mi, Gi, Ti) or a power of ten (e6). */
 static bool parse_count(const char *text, uint64_t *value)
 {
     static const char units[] = "kMGT";
@@ -40,7 +40,7 @@ bool arguments_parse_count(const char *option, const char *text, uint64_t min, u
            message_print(option, "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, text, min, max);
 }
 
-/* Takes a decimal number from a text. Not strtod()'s other forms: hexadecimal, nan, inf. */
+/* Takes a decimal number from a text, but not strtod()'s other forms: hexadecimal, nan, inf. */
 static bool take_decimal(const char **text, double *value)
 {
     const char *end = *text + strspn(*text, "0123456789+-.eE");
@@ -102,7 +102,7 @@ bool arguments_parse_choice(const char *option, const char *text, const char *co
     return message_print(option, "'%s' is not one of %s", text, list);
 }
 
-/* Values that getopt_long() returns for options without a letter: from this one on, by row. */
+/* For an option without a letter getopt_long() returns FIRST_VALUE plus the number of its row. */
 enum { MAX_ROWS = 120, FIRST_VALUE = 256, WIDTH = 80, INDENT = 30 };
 
 static void *target_of(const struct option_call *call) { return (char *)call->target + call->row->offset; }
@@ -182,10 +182,10 @@ static void list_options(const struct option_row *rows, char letters[2 * MAX_ROW
     *next = (struct option){NULL, 0, NULL, 0};
 }
 
-/* Reports a wrong option: `result` is what getopt_long() has returned, `known` the option that it knows, or NULL. */
+/* Reports a wrong option: `result` is getopt_long()'s, `known` the option that was recognised, or NULL. */
 static void report_wrong(int result, const struct option_row *known, const char *argument, const struct option *list)
 {
-    int n_matches = 0; /* options that a shortened long one may mean */
+    int n_matches = 0; /* long options that an abbreviation may stand for */
     for (; !optopt && list->name; list++)
         n_matches += !strncmp(list->name, argument + 2, strcspn(argument + 2, "="));
     if (known && result == ':')
@@ -199,7 +199,7 @@ static void report_wrong(int result, const struct option_row *known, const char 
                       n_matches > 1 ? "could be more than one option" : "no such option");
 }
 
-/* Checks that as many operands are left as wanted. */
+/* Checks the number of operands. */
 static bool count_operands(int argc, char *const argv[], int wanted, const char *names)
 {
     const int n_operands = argc - optind;
@@ -234,7 +234,7 @@ enum option_result option_table_parse(const struct option_row *rows, int argc, c
     return count_operands(argc, argv, n_operands, operands) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
-/* Prints words from a column on, in lines that begin with `column` blanks; a line end stays one. */
+/* Prints wrapped text from a column on; further lines begin with `column` blanks. Line ends in the text are kept. */
 static void print_wrapped(const char *words, int column)
 {
     const int indent = column;

@@ -9,7 +9,7 @@
 
 #include "message.h"
 
-/* By their values; the first four are the library's, in which symbols are written. */
+/* By value. The first four are the library's, in which symbols are written too. */
 const struct file_format_row file_formats[N_FILE_FORMATS] = {
     {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1, "cf32_le"},
     {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-13F, "ci16_le"},
@@ -32,7 +32,7 @@ static const struct file_format_row soft_bit_formats[] = {
     {.suffixes = {".bits"}, .value = OUTPUT_BITS},
 };
 
-/* The formats of files; one without a suffix has the first. */
+/* The formats of a file by its contents; the first is that of a name without a suffix. */
 static const struct {
     const struct file_format_row *formats;
     size_t n;
@@ -43,7 +43,7 @@ static const struct {
     [FILE_SOFT_BITS] = {soft_bit_formats, sizeof soft_bit_formats / sizeof soft_bit_formats[0], "soft bits or LLRs"},
 };
 
-/* Returns the suffix of a format that is this one, in any case, without its dot; NULL for none. */
+/* Returns the format's suffix that equals this one in upper or lower case, without its dot; NULL if there is none. */
 static const char *find_suffix(const struct file_format_row *format, const char *suffix)
 {
     const char *const *known = format->suffixes;
@@ -52,8 +52,8 @@ static const char *find_suffix(const struct file_format_row *format, const char 
     return *known;
 }
 
-/* Returns the last dot of a file's name and what follows it; NULL if nothing does, or if the name has dots at its start
- * only. */
+/* Returns the last dot of a file's name and what follows it; NULL if nothing follows, or if all dots are at the start.
+ */
 static const char *suffix_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -111,11 +111,11 @@ uint16_t binary16_from_double(double x)
 {
     const int sign = signbit(x) ? 0x8000 : 0;
     const double magnitude = fabs(x);
-    if (magnitude >= 65520) /* between the largest number and the next that the format would have */
+    if (magnitude >= 65520) /* half way from the largest number to the next one that the format would have */
         return (uint16_t)(sign | 0x7bff);
     const int exponent = magnitude >= ldexp(1, MIN_EXPONENT) ? ilogb(magnitude) : MIN_EXPONENT;
     const int units = (int)rint(ldexp(magnitude, FRACTION_BITS - exponent));
-    /* The hidden bit of a normal number, and the carry of one that was rounded up, count in the exponent field. */
+    /* The hidden bit of a normal number, and a carry from rounding, add to the exponent field. */
     return (uint16_t)(sign | (units + (exponent - MIN_EXPONENT) * HIDDEN_BIT));
 }
 
@@ -141,7 +141,7 @@ void sample_format_widen(softqam_input_format format, const void *samples, size_
         components[i] = widen(format, samples, i) * scale;
 }
 
-/* Returns the nearest whole number from -limit - 1 to limit; counts when it was outside. */
+/* Rounds to a whole number and clips it to -limit - 1 .. limit; counts it if it was outside. */
 static double clip(double scaled, double limit, uint64_t *n_clipped)
 {
     const double rounded = rint(scaled);

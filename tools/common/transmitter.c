@@ -10,7 +10,7 @@
 
 enum { PART_SYMBOLS = 1024, SEQUENCE_NBYTES = PART_SYMBOLS * MODULATION_MAX_BITS / 8 };
 
-/* The last word of the counter. Numbers in use stay as they are: they define what a seed gives. */
+/* The last word of the counter. These numbers must not change: they determine what a seed gives. */
 enum stream { STREAM_BITS = 0, STREAM_NOISE = 1, STREAM_CHANNEL = 2 };
 
 static philox4x32_ctr_t draw(uint64_t seed, uint64_t index, enum stream stream)
@@ -24,7 +24,7 @@ void transmitter_init(struct transmitter *transmitter, softqam_modulation modula
                       softqam_input_format format, double scale)
 {
     const struct modulation *m = modulation_get(modulation);
-    /* Points are binary32, as the constellation of a receiver is: without noise a cf32 file holds them exactly. */
+    /* Points are rounded to binary32, so that a cf32 file without noise holds them exactly. */
     const float alpha = (float)(1 / sqrt(m->energy));
     transmitter->modulation = m;
     transmitter->seed = seed;
@@ -41,7 +41,7 @@ void transmitter_init(struct transmitter *transmitter, softqam_modulation modula
     }
 }
 
-/* Returns the bits of a symbol in a part, b0 lowest. */
+/* Returns a symbol's bits of the sequence, b0 lowest. */
 static unsigned sequence_bits(const uint8_t *sequence, size_t first, unsigned n_bits)
 {
     unsigned bits = 0;
@@ -50,7 +50,7 @@ static unsigned sequence_bits(const uint8_t *sequence, size_t first, unsigned n_
     return bits;
 }
 
-/* Returns the deviation of a symbol's noise, of one component. */
+/* Returns the standard deviation of a component's noise. */
 static double deviation(const struct transmitter *transmitter, uint64_t index)
 {
     enum { N_CONSTANT = 12 };

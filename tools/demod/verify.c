@@ -19,7 +19,8 @@ static const nr_constellation *const constellations[] = {
     [SOFTQAM_MODULATION_PI2_BPSK] = &nr_pi_2_bpsk, [SOFTQAM_MODULATION_QPSK] = &nr_qpsk,
     [SOFTQAM_MODULATION_16QAM] = &nr_16qam,        [SOFTQAM_MODULATION_64QAM] = &nr_64qam,
     [SOFTQAM_MODULATION_256QAM] = &nr_256qam,      [SOFTQAM_MODULATION_1024QAM] = &nr_1024qam};
-_Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_COUNT + 1, "each");
+_Static_assert(sizeof constellations / sizeof constellations[0] == MODULATION_COUNT + 1,
+               "Give a new modulation its constellation above");
 
 enum { SOFT_BITS = 8 };
 
@@ -89,7 +90,7 @@ static double round_to_format(const softqam_demodulator_config *config, double l
     return (double)NAN;
 }
 
-/* Returns the LLRs that change sign, b0 lowest: for the convention, and if the scrambling sequence is 1. */
+/* Returns a bit for each LLR, b0 lowest: 1 if its sign changes, by config.sign and by the scrambling sequence. */
 static uint32_t find_flipped(const struct verifier *verifier, uint64_t position, int n_bits)
 {
     const uint32_t all = (UINT32_C(1) << n_bits) - 1;
@@ -99,8 +100,8 @@ static uint32_t find_flipped(const struct verifier *verifier, uint64_t position,
                : opposite;
 }
 
-/* Rounding keeps the order, so whatever binary32 inside the bound was rounded, the result lies between what the ends of
- * the bound are rounded to. */
+/* Computes the LLRs of a symbol and their ranges. Rounding is monotonic, so a rounded LLR lies between the rounded ends
+ * of its interval. */
 static void expect_llrs(const struct verifier *verifier, uint64_t position, const float symbol[2], float noise_var,
                         struct expectation expected[NR_MAX_BITS])
 {
@@ -108,7 +109,7 @@ static void expect_llrs(const struct verifier *verifier, uint64_t position, cons
     const nr_constellation *constellation = constellations[config->modulation];
     const uint32_t flipped = find_flipped(verifier, position, constellation->n_bits);
     max_log_llr llrs[NR_MAX_BITS];
-    const float scale = config->llr_limit > 0 ? config->llr_scale : 1; /* or in nats */
+    const float scale = config->llr_limit > 0 ? config->llr_scale : 1; /* 1: in nats */
     max_log_llrs(constellation, symbol, nr_noise_var(noise_var), scale, position, llrs);
     for (int b = 0; b < constellation->n_bits; b++) {
         const double sign = flipped >> b & 1 ? -1 : 1;
@@ -119,7 +120,7 @@ static void expect_llrs(const struct verifier *verifier, uint64_t position, cons
     }
 }
 
-/* Checks the symbol `offset` symbols into the batch that starts at n_seen. */
+/* Checks symbol `offset` of the batch that begins at symbol n_seen. */
 static bool check_symbol(struct verifier *verifier, const void *samples, const float *noise_var, const void *out,
                          uint64_t offset, struct verify_difference *difference)
 {
@@ -139,7 +140,7 @@ static bool check_symbol(struct verifier *verifier, const void *samples, const f
     verifier->n_checked++;
     for (unsigned b = 0; b < n_bits; b++) {
         const double got = sample_format_value(config->output_format, out, n_bits * offset + b);
-        if (got >= expected[b].low && got <= expected[b].high) /* not so for NaN */
+        if (got >= expected[b].low && got <= expected[b].high) /* false for NaN */
             continue;
         *difference =
             (struct verify_difference){verifier->n_seen + offset, symbol[0],       symbol[1],       n0, b, got,

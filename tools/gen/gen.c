@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* softqam-gen: random symbols with noise, and their bits, batch by batch. */
+/* softqam-gen: writes random symbols with noise, and their bits, batch by batch. */
 #include <float.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -15,26 +15,26 @@
 
 enum { DEFAULT_SYMBOLS = 1000000, BATCH_SYMBOLS = 1 << 20 };
 
-/* More symbols would make files whose size is no 64-bit signed number. */
+/* With more symbols the size of a file would exceed a signed 64-bit number. */
 #define MAX_SYMBOLS ((uint64_t)INT64_MAX / MODULATION_MAX_BITS)
 
 struct options {
     const char *output;
     bool is_sigmf;           /* output names a recording */
-    const char *bits;        /* NULL for none, as the next */
-    const char *noise_file;  /* a fading channel's noise variances */
+    const char *bits;        /* a file's name; NULL: none */
+    const char *noise_file;  /* likewise, for a fading channel's noise variances */
     double phase, frequency; /* degrees, and degrees a symbol */
     bool swaps;
     softqam_modulation modulation;
-    bool scrambles; /* the bits, by the next */
+    bool scrambles; /* scrambles the bits by c_init */
     uint32_t c_init;
     uint64_t n_symbols;
     uint64_t seed;
-    double snr_db;           /* infinite for no noise */
-    const char *format_name; /* as given; NULL for none */
+    double snr_db;           /* infinite: no noise */
+    const char *format_name; /* as given; NULL: not given */
     softqam_input_format format;
     double scale;
-    const char *scale_text; /* as softqam-demod's --input-scale takes it; NULL if not given */
+    const char *scale_text; /* as given, for softqam-demod's --input-scale; NULL: not given */
     bool no_clobber;
     bool quiet;
 };
@@ -130,7 +130,7 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 
-/* A recording's name says nothing of its format; without one it is cf32. */
+/* Chooses the format. A recording's suffix does not say it: the default is cf32. */
 static bool choose_format(struct options *options)
 {
     const char *format = options->format_name;
@@ -163,7 +163,7 @@ static enum option_result parse_options(int argc, char *const argv[], struct opt
     return choose_format(options) ? OPTIONS_RUN : OPTIONS_WRONG;
 }
 
-/* One run. All zero is a run that holds nothing. */
+/* A run. All zero: it holds nothing. */
 struct run {
     const struct options *options;
     struct transmitter transmitter;
@@ -218,7 +218,7 @@ static bool check_files(const struct run *run)
            (!bits || output_file_check_terminal(&run->bits_output));
 }
 
-/* No text in it has anything that JSON would escape. */
+/* None of its texts has characters that JSON escapes. */
 static const char metadata[] = "{\n"
                                "\t\"global\":\t{\n"
                                "\t\t\"core:datatype\":\t\"%s\",\n"
@@ -260,7 +260,7 @@ static bool write_metadata(struct run *run)
     return output_file_write(&run->meta_output, text, (size_t)n) && output_file_finish(&run->meta_output);
 }
 
-/* The metadata get their name last, so whoever sees them sees the data, too. */
+/* Finishes and publishes the files, a recording's metadata last, so that nobody finds them without the data. */
 static bool finish_files(struct run *run)
 {
     return output_file_finish(&run->output) && (!run->bits || output_file_finish(&run->bits_output)) &&
