@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# liquid-dsp, if SOFTQAM_REFERENCE wants the oracle and something uses it: have_reference says whether.
+# Finds liquid-dsp if SOFTQAM_REFERENCE asks for the oracle and something uses it. Sets have_reference.
 string(TOUPPER "${SOFTQAM_REFERENCE}" want_reference)
 set(have_reference OFF)
 if((SOFTQAM_TOOLS OR SOFTQAM_TESTS) AND (want_reference STREQUAL AUTO OR want_reference))
   find_path(LIQUID_INCLUDE_DIR liquid/liquid.h)
-  # The archive, but for packages: to load the shared library takes a third of a short run of softqam-demod.
+  # The archive, except in packages: loading the shared library takes a third of a short run of softqam-demod.
   if(NOT BUILD_SHARED_LIBS)
     set(liquid_archive libliquid.a)
   endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Refuses systems on which softqam does not work, before a compiler's error would.
+# Refuses systems on which softqam does not work, with a clearer message than a compiler's.
 if(NOT CMAKE_SYSTEM_NAME STREQUAL Linux)
   message(FATAL_ERROR "softqam is for Linux, not ${CMAKE_SYSTEM_NAME}")
 endif()
@@ -12,7 +12,7 @@ if(CMAKE_C_BYTE_ORDER STREQUAL BIG_ENDIAN)
 endif()
 find_package(Threads REQUIRED)
 
-# softqam_flags: what every translation unit of the project is compiled with, whatever the user's own flags say before it.
+# softqam_flags: the flags of every translation unit of the project. They come after the user's own and override them.
 # The last two are the numeric contract: no contraction to fused multiply-add, no fast-math (README.md beside this). With
 # -funsigned-char gcc 12 compiles comparisons of bytes in <immintrin.h> wrongly.
 add_library(softqam_flags INTERFACE)
@@ -24,7 +24,7 @@ endif()
 target_compile_options(softqam_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:C,CXX>:${warnings}>" "$<$<COMPILE_LANGUAGE:C>:${c_warnings}>"
   "$<$<COMPILE_LANGUAGE:C,CXX>:-fsigned-char;-fno-fast-math;-ffp-contract=off>")
-# At the link too: with a user's -ffast-math gcc would add start-up code that flushes subnormals in the whole process.
+# For the linker too: with a user's -ffast-math gcc would add start-up code that flushes subnormals in the whole process.
 target_link_options(softqam_flags INTERFACE -fno-fast-math)
 target_compile_features(softqam_flags INTERFACE c_std_11)
 if(SOFTQAM_SANITIZE)

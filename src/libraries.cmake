@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The library, once as objects, twice as an archive and a shared object. CUDA's part comes as one object that has the
-# CUDA runtime inside, so neither library brings a trace of CUDA to the link of a program that uses it.
+# Makes an archive and a shared library from the same objects. CUDA's part is one object with the CUDA runtime inside, so
+# programs that link either library need nothing of CUDA.
 set(softqam_private_libraries Threads::Threads m)
 set(softqam_maps ${PROJECT_SOURCE_DIR}/src/softqam.map)
 if(have_cuda)
@@ -18,7 +18,7 @@ foreach(kind STATIC SHARED)
   target_link_libraries(${library} PRIVATE ${softqam_private_libraries})
   if(have_cuda)
     target_sources(${library} PRIVATE ${softqam_cuda_object})
-    if(NOT CMAKE_GENERATOR MATCHES Ninja) # which goes by files: objects of programs need not wait for kernels
+    if(NOT CMAKE_GENERATOR MATCHES Ninja) # Ninja depends on files, so that programs' objects need not wait for kernels
       add_dependencies(${library} softqam_cuda_object)
     endif()
   endif()
@@ -26,11 +26,11 @@ endforeach()
 
 list(TRANSFORM softqam_maps PREPEND -Wl,--version-script= OUTPUT_VARIABLE softqam_map_options)
 target_link_libraries(softqam_shared PRIVATE $<BUILD_INTERFACE:softqam_flags>)
-# Not unloaded: its threads, and the default context, may live on.
+# nodelete: threads and the default context may outlive dlclose().
 target_link_options(softqam_shared PRIVATE -Wl,--no-undefined -Wl,--as-needed -Wl,-z,nodelete
   ${softqam_map_options})
 set_target_properties(softqam_shared PROPERTIES LINK_DEPENDS "${softqam_maps}")
-# Its run time comes with the program that is linked.
+# Programs link the sanitizer's runtime.
 if(SOFTQAM_SANITIZE)
   target_link_options(softqam_static INTERFACE $<BUILD_INTERFACE:-fsanitize=${SOFTQAM_SANITIZE}>)
   target_link_options(softqam_shared INTERFACE $<BUILD_INTERFACE:-fsanitize=${SOFTQAM_SANITIZE}>)
@@ -39,8 +39,9 @@ if(SOFTQAM_SANITIZE MATCHES "." AND CMAKE_C_COMPILER_ID MATCHES Clang)
   target_link_options(softqam_shared PRIVATE -Wl,-z,undefs)
 endif()
 
-# The tools link this library, and so does a project that adds this one; an installed package chooses in the same way
-# (package/softqam-config.cmake.in). In another project the other library is there for who names it, and is not installed.
+# softqam::softqam, which the tools and projects that add this one link, is the shared library or the archive by
+# BUILD_SHARED_LIBS, as in an installed package (package/softqam-config.cmake.in). In another project the library that is
+# not chosen is built only if it is named, and not installed.
 if(BUILD_SHARED_LIBS)
   set(linked_library softqam_shared)
 else()
@@ -53,7 +54,7 @@ if(NOT PROJECT_IS_TOP_LEVEL)
   set_target_properties(${linked_library} PROPERTIES EXCLUDE_FROM_ALL OFF)
   set(installed_libraries ${linked_library})
 endif()
-# Such a project also links this to include softqam_cuda.h.
+# Projects also link this if they include softqam_cuda.h.
 if(have_cuda)
   add_library(softqam_cuda_headers INTERFACE)
   add_library(softqam::cuda ALIAS softqam_cuda_headers)
