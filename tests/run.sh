@@ -53,16 +53,18 @@ say_skips() {
         END { for (reason in tests) print "     " reason ":" tests[reason] }' "${logs[@]}" | sort
 }
 
-# Builds while the next step runs, for a build ends with two long files that leave processors idle; `built` waits for it.
+# Builds while the next steps run, for a build ends with two long files that leave processors idle; `built` waits for it.
+declare -A ahead_pids
 ahead() {
     set -m
-    "$@" >build/ahead.log 2>&1 &
+    "$@" >"build/ahead $*.log" 2>&1 &
     set +m
+    ahead_pids[$*]=$!
 }
 
 built() {
-    wait $! || { cat build/ahead.log; return 1; }
-    sed -n '/^==/p' build/ahead.log
+    wait "${ahead_pids[$*]}" || { cat "build/ahead $*.log"; return 1; }
+    sed -n '/^==/p' "build/ahead $*.log"
 }
 trap 'say_skips; jobs -p | sed s/^/-/ | xargs -r kill -- 2>/dev/null || true' EXIT
 
@@ -88,6 +90,7 @@ quick() {
 # The oldest architecture takes every branch that the release build's, 90, does not.
 oldest_architecture() {
     command -v nvcc >/dev/null || return 0
+    renice -n 10 $BASHPID >/dev/null # one file, which processors take up when they have nothing else
     echo "== CUDA for the oldest architecture, building ($SECONDS s)"
     cmake --preset cuda -G Ninja -DSOFTQAM_WERROR=ON -DSOFTQAM_TESTS=OFF -DSOFTQAM_TOOLS=OFF -DSOFTQAM_ONE_KERNEL_FILE=ON \
         -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
@@ -104,20 +107,20 @@ small_builds() {
 
 rest() {
     build release "${one_architecture[@]}"
+    ahead oldest_architecture
     ahead build clang
     tests/lint.sh
     pass release --label-regex slow
-    built
+    built build clang
     ahead build asan
     pass clang
-    built
+    built build asan
     ahead small_builds
     pass asan
-    built
-    ahead oldest_architecture
+    built small_builds
     pass tsan
     pass aarch64
-    built
+    built oldest_architecture
 }
 
 tools/setup.sh tests
