@@ -39,6 +39,17 @@ class Formats(ToolTest):
                 got = self.soft_bits("-q", "-o", "f32", "--snr-db", "20", *(["--input-scale", text] if text else []), "x." + name)
                 self.assertEqual(got, self.soft_bits("-q", "-o", "f32", "--snr-db", "20", "-", data=scaled), (name, text))
 
+    def test_default_scales(self):
+        """They are those that --help lists."""
+        text = self.ok(self.demod("--help")).out.decode().split("--input-scale X|auto")[1].split("--skip N")[0]
+        listed = re.findall(r"([\d/]+) \(((?:\w+(?:, )?)+)\)", " ".join(text.split()))
+        self.assertGreater(len(listed), 3)
+        for scale, names in listed:
+            for name in names.split(", "):
+                call = ["-q", "-i", name, "-o", "f32", "--snr-db", "20"]
+                expected = self.soft_bits(*call, "--input-scale", scale, "-", data=bytes(range(64, 128)))
+                self.assertEqual(self.soft_bits(*call, "-", data=bytes(range(64, 128))), expected, name)
+
     def test_formats_by_name(self):
         """A suffix, without its dot too, is a format's name; a format that is named counts for more. None is cf32 and u8."""
         for name, suffixes in SUFFIXES.items():

@@ -173,7 +173,7 @@ struct option_row demod_option_rows[] = {
     {"--input-scale", "X|auto",
      "factor that brings samples to unit mean symbol energy, a number or a fraction A/B; auto: the one that gives the "
      "first 262144 symbols the mean energy 1 + N0, with N0 as given, or estimated; default: the recording's own, else 1 (cf32, "
-     "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8), 1/128 (cu8h), 1/536870912 (cs32)",
+     "cf16, cf64), 1/8192 (cs16), 1/64 (cs8, cu8, cu8h), 1/536870912 (cs32)",
      .take = take_input_scale},
     {"--skip", "N", "skip the first N symbols, their variances in a noise file, and their bits in --compare's; default: 0", option_take_count,
      TO(skip), .max = MAX_SYMBOLS},
