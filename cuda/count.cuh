@@ -126,7 +126,7 @@ template <int M> static __device__ __forceinline__ void add_energies(thread_coun
     to.symbol_energy += __float2uint_rn(energy_of(i, q)) & kept;
 }
 
-/* Adds those of N symbols that are sampled. `information` is a table by magnitude or by bin. */
+/* Adds the sampled ones among N symbols. `information` is a table by magnitude or by bin. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
 static __device__ __forceinline__ void
 add_samples(thread_counts &to, const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
@@ -288,7 +288,7 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
     }
 };
 
-/* Adds such symbols to a thread's counts. */
+/* Adds rare symbols to a thread's counts. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, int N>
 static __device__ __forceinline__ void add_rare(thread_counts &counts, const rare_symbols<FORMAT, M, N> &symbols,
                                                 float bins_per_unit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls on device memory, in the caller's stream. They use neither streams nor memory of ours. */
+/* Calls on device memory, in the caller's stream. They use neither the context's streams nor its memory. */
 #include <stdint.h>
 
 #include <softqam/softqam_cuda.h>

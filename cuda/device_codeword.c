@@ -37,7 +37,7 @@ softqam_status softqam_device_codeword_init(softqam_device_codeword *description
     softqam_segment whole = *segment;
     softqam_resolved_segment resolved;
     softqam_gpu *gpu;
-    whole.n_symbols = 0; /* no symbols lie in memory */
+    whole.n_symbols = 0; /* device functions take symbols from registers */
     whole.first_symbol = 0;
     softqam_segment_list list = softqam_segment_list_of(params, &whole, 1);
     TRY(softqam_context_gpu(demodulator->context, &gpu));

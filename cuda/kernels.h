@@ -46,7 +46,7 @@ typedef struct softqam_llr_limit {
     int32_t steps;            /* s8, s16 */
     int32_t two_limits;       /* twice that */
     uint32_t two_limits_each; /* the same in each byte or half of a word */
-    uint32_t to_middle_each;  /* from the limit to the middle of what a byte or half holds */
+    uint32_t to_middle_each;  /* 128 or 32768 less the limit, in each byte or half */
     float min_noise;          /* softqam_params's */
     float max_inverse_noise;
 } softqam_llr_limit;
@@ -95,7 +95,7 @@ typedef struct softqam_plain_argument {
     float noise_value;
     unsigned groups_per_block; /* groups of symbols that a thread block takes */
     uint32_t pi2_sign;         /* pi/2-BPSK: in bit 31, of I of the first symbol and every other one */
-    uint32_t other_pi2_sign;   /* the same for the symbols between */
+    uint32_t other_pi2_sign;   /* the same for the second symbol and every other one */
     bool has_noise_each;
     bool noise_is_inverse;
 } softqam_plain_argument;

@@ -258,10 +258,10 @@ static size_t element_blocks(const softqam_launch *launch)
     return count_blocks(n_symbols, BLOCK_THREADS * softqam_neighbours(&launch->segments[0].placement));
 }
 
-/* Many symbols of one layer, of which a thread takes only one, and few of several layers that are not added are faster
- * with the kernel of soft_kernel.cuh. Few are less than a sixteenth of the blocks that the device holds: they leave
- * multiprocessors idle, each of which holds 12 at most, and the soft kernel, whose threads take one symbol each, has
- * several times as many threads. */
+/* The kernel of soft_kernel.cuh is faster in two cases. With one layer a thread takes only one symbol: then for more
+ * blocks than the device holds. With several, for new data of few blocks, less than a sixteenth of what the device
+ * holds: they leave multiprocessors idle, each of which holds 12 at most, and the soft kernel, whose threads take one
+ * symbol each, has several times as many threads. */
 static bool elements_are_faster(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t n_blocks = element_blocks(launch) * launch->n_segments;
@@ -316,9 +316,9 @@ static bool is_small(const softqam_launch *launch, const device_kernel *loaded)
     return count_blocks(count_groups(launch, loaded->kernel), loaded->kernel->threads) <= loaded->resident_blocks;
 }
 
-/* Codewords and statistics of few symbols are faster with the kernels of segments: of twice as many with statistics, or
- * if a symbol's values are a power of two bytes, which those store at once. Without, a slot of 64QAM takes an H200
- * 2.0 us rather than 2.3. */
+/* The kernels of segments are faster for codewords and statistics of few symbols. Few are twice as many with
+ * statistics, or if a symbol's values are a power of two bytes, which those kernels store at once: else a slot of 64QAM
+ * takes an H200 2.0 us rather than 2.3. */
 static bool is_large(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t nbytes = softqam_placement_symbol_nbytes(&launch->segments[0].placement);
@@ -468,8 +468,8 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     const size_t at_once = prepared_grid(&loaded, params);
     argument.common.n_segments = segments->max_segments;
     argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
-    /* Direct stores need least with 4 layers, and most with one and parts that write zeros and fillers, one for
-     * BLOCK_WARPS others. Each segment may add two that are not full. */
+    /* Retransmissions of 4 layers have the fewest parts. New data of one layer has the most: one more for every
+     * BLOCK_WARPS, which writes their zeros and fillers. In each segment two parts may not be full. */
     const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
     const size_t most = (count_blocks(max_symbols, BLOCK_THREADS) / BLOCK_WARPS + 1) * (BLOCK_WARPS + 1) +
                         2 * (size_t)segments->max_segments;

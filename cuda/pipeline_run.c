@@ -25,9 +25,9 @@ typedef struct host_call {
     const softqam_pipeline *pipeline;
     const softqam_segment_list *list;
     const softqam_cpu_loops *loops; /* loops for staging on the host */
-    size_t nbytes[N_ARRAYS];        /* the most that a symbol takes; 0: no symbol has a value of its own */
-    bool is_staged;                 /* through pinned memory of buffers; else the device reaches the caller's */
-    bool is_aligned;                /* the caller's memory is aligned as kernels need it */
+    size_t nbytes[N_ARRAYS];        /* the most that a symbol takes; 0: the array is not used */
+    bool is_staged;  /* through the buffers' pinned memory; else the device reads and writes the caller's */
+    bool is_aligned; /* the caller's memory is aligned as kernels need it */
 
     chunk_buffer *buffers;
     unsigned buffers_per_worker;

@@ -210,7 +210,7 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_memory &shared,
     const prepared_argument &all = shared.argument;
     descriptor_memory &memory = descriptor_memory::in_block(shared);
     const unsigned lane = threadIdx.x % WARP_THREADS;
-    unsigned n = all.common.n_segments; /* room: all loads of the first round are issued at once */
+    unsigned n = all.common.n_segments; /* n_present comes later: no load waits for it */
     uint32_t n_before = 0;
 #pragma unroll 1
     for (unsigned first = 0; first < n; first += MOST) {

@@ -8,15 +8,16 @@
 
 #include "segment_layout.h"
 
-/* Says how thread blocks share a segment. A part is what one takes at a time; one numbering has all segments' parts. */
+/* Says how thread blocks share a segment. A part is what one takes at a time. The parts of all segments are numbered
+ * together. */
 typedef struct prepared_layout {
     uint32_t first_part;
     uint32_t end_part;
     uint32_t n_all_parts;           /* parts of all segments that were prepared together */
     uint32_t neighbours;            /* symbols that a thread of demodulate_elements() takes; 0: others demodulate */
     uint32_t fill_parts;            /* parts that write zeros and fillers for those before them; 0: none do */
-    uint32_t block_iterations;      /* as softqam_common_argument has them */
-    softqam_code_block_parts parts; /* with soft buffers, without such parts */
+    uint32_t block_iterations;      /* softqam_common_argument's, for this segment */
+    softqam_code_block_parts parts; /* soft buffers have them if neighbours is 0 */
 } prepared_layout;
 
 typedef struct prepared_segment {

@@ -14,7 +14,7 @@ struct repeated_part {
     size_t first;          /* symbol of the block's segment */
     uint32_t n_symbols;
     bool is_new;  /* nothing has been added yet: positions become zero before */
-    bool is_once; /* new data that visits no position twice, and is stored */
+    bool is_once; /* new data visits no position twice, so its LLRs are stored */
 };
 
 /* Computes an LLR of symbol `number` of the part. */

@@ -128,7 +128,7 @@ struct block_span {
     size_t first;
     unsigned n_symbols;
     bool is_descrambled;
-    bool is_written_by_one; /* the scrambling sequence, by the last warp */
+    bool is_written_by_one; /* the last warp alone writes the scrambling sequence */
 };
 
 /* Returns the span of the segment's block `number`. */

@@ -38,7 +38,7 @@ HOST_AND_DEVICE static inline unsigned softqam_element_neighbours(const softqam_
 HOST_AND_DEVICE static inline uint32_t
 softqam_lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resolved_segment *segment, unsigned most)
 {
-    enum { SIDE_BY_SIDE = 8 }; /* symbols that memory gives at a time */
+    enum { SIDE_BY_SIDE = 8 }; /* symbols of 8 bytes that lie in 64 bytes, which memory gives at a time */
     const softqam_placement *placement = &segment->placement;
     const uint32_t last = placement->codeword_symbol + (uint32_t)segment->n_symbols - 1;
     const uint32_t longest = softqam_code_blocks_longest(&placement->blocks);

@@ -105,7 +105,8 @@ template <softqam_output_format FORMAT, int M> struct tile_size {
         BITS = symbol_size<FORMAT, M>::BITS,
         VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES,
         MAX_ROWS = (SOFT_STAGE_NBYTES - 16 - 16 * BITS) / (BITS * VALUE * BLOCK_THREADS),
-        ROWS = MAX_ROWS < MAX_WARP_ITERATIONS ? MAX_ROWS + 0 : MAX_WARP_ITERATIONS + 0, /* rows of a symbol a thread */
+        /* A row is a symbol of each thread. */
+        ROWS = MAX_ROWS < MAX_WARP_ITERATIONS ? MAX_ROWS + 0 : MAX_WARP_ITERATIONS + 0,
         PITCH = ROWS * BLOCK_THREADS * VALUE + 16
     };
     static_assert(ROWS >= 1 && BITS * PITCH + 16 <= SOFT_STAGE_NBYTES, "A tile of one row must fit in the stage");

@@ -72,7 +72,7 @@ static __device__ __forceinline__ void add_together(uint64_t *to, uint64_t numbe
 }
 } // namespace internal
 
-/** Copies a description, such as to shared memory, by all threads of a block. A barrier must follow.
+/** Copies a description, such as to shared memory. All threads of a block must call it; a barrier must follow.
  * @param to         receives it
  * @param from       description
  * @param thread     this thread's number in the block
@@ -395,7 +395,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         to.store(codeword, values);
     }
 
-    /** With combine 0: a warp writes zeros and fillers of a range of symbols.
+    /** With combine 0: writes zeros and fillers of a range of symbols. All threads of a warp must call it.
      *  @param codeword  description
      *  @param symbol    the first symbol's number
      *  @param end       the number after the last one's */
