@@ -88,6 +88,15 @@ def test_list_of_buffers(rng):
             softqam.demodulate(symbols, "16qam", noise, codeword=BLOCKS, soft_buffers=tuple(got), combine=combine)
 
 
+def test_list_of_buffers_in_parts(rng):
+    """So many symbols, with noise variances that are converted, that the library gets them part by part."""
+    codeword = softqam.Codeword(4 * 70_000, "16qam", 1, 2, 150_000)
+    symbols, noise = make_codeword(rng, codeword)
+    got = [np.zeros(150_000, np.int8) for _ in range(2)]
+    softqam.demodulate(symbols, "16qam", noise.astype(np.float64), codeword=codeword, soft_buffers=got)
+    assert_bytes(np.stack(got), softqam.demodulate(symbols, "16qam", noise, codeword=codeword))
+
+
 def test_nothing():
     codeword = softqam.Codeword(80, "qpsk", 2, 1, 50)
     buffers = np.full((1, 50), 4, np.int8)

@@ -432,7 +432,8 @@ class layout
             segment->c_init = options.c_inits ? options.c_inits[first / codeword] : options.c_init;
         const int64_t value =
             options.code_block_symbols > 0 ? (first - in_code_block) * bits + in_code_block : first * bits;
-        segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
+        if (!options.has_soft_buffers)
+            segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
         for (int64_t k = 0; k < layers; k++) {
             softqam_layer &layer = segment->layers[k];
             const char *in_phase = in_layer(at, symbols, k);
@@ -466,7 +467,6 @@ class layout
 
     void place_in_codeword(softqam_segment *segment, int64_t row, char *out) const
     {
-        segment->out = nullptr;
         segment->codeword = options.codeword;
         if (!options.codeword.block_buffers) {
             for (int axis = n_batch - 1; axis >= 0; axis--) {
