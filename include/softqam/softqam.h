@@ -202,8 +202,8 @@ typedef struct softqam_demodulator_config {
     softqam_sign sign;                   /**< 0: SOFTQAM_SIGN_POSITIVE_IS_0 */
     softqam_noise noise;                 /**< 0: SOFTQAM_NOISE_PER_SYMBOL */
     softqam_noise_form noise_form;       /**< 0: SOFTQAM_NOISE_FORM_N0 */
-    /** Positive factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64 for
-     *  cs8. */
+    /** Positive finite factor that brings symbols to unit mean energy. 0: 1 for cf32 and cf16, 1/8192 for cs16, 1/64
+     *  for cs8. */
     float input_scale;
     /** Steps per nat; transmissions that are combined need the same. s8: 2^-10 to 2^20; 0: 6. s16: 2^-10 to 2^14; 0:
      *  64. Other formats: 0 or 1. */

@@ -61,8 +61,8 @@ typedef struct softqam_codeword {
     uint32_t first_filler; /**< K' - 2 Z_c; 0 without fillers */
     uint32_t n_fillers;    /**< K - K'; fewer than n_cb unless n_bits is 0 */
     /** Written to fillers, whatever config.sign and llr_limit are. **Set it**, usually to the decoder's largest value
-     *  with bit 0's sign: 0 erases fillers. For s8 and s16 a whole number that the format
-     *  holds; for f16 below 65520, and rounded. */
+     *  with bit 0's sign: 0 erases fillers. A finite value of the format; for f16 below 65520 in magnitude, and
+     *  rounded. */
     float filler_value;
     uint32_t combine; /**< 0: new data. 1: a retransmission. */
     /** New data writes zeros and fillers only at positions below n_fill, LLRs at any. More than n_cb, such as the
