@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""scikit-build-core, but that a source distribution has what lies outside this folder: the library, in `library`."""
+"""scikit-build-core, but a source distribution also has what lies outside this folder: the library, in `library`."""
 from __future__ import annotations
 
 import os
@@ -18,7 +18,7 @@ _IGNORED = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "dist", 
 
 
 def _stage(folder: Path) -> None:
-    """A copy of this folder that needs nothing outside it."""
+    """Makes a copy of this folder that needs nothing outside it."""
     shutil.copytree(_HERE, folder, ignore=_IGNORED)
     shutil.copy(_ROOT / "LICENSE", folder)
     for name in _LIBRARY:

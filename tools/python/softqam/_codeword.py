@@ -27,7 +27,7 @@ class Ldpc:
     lifting_set    i_LS, 0 to 7 (table 5.3.2-1).
     k_prime        K': bits of a code block with its CRC, without fillers (clause 5.2.2).
     k              K: bits into the encoder (clause 5.2.2).
-    n_fillers      F = K - K'; a limited buffer may hold fewer of them.
+    n_fillers      F = K - K'.
     n              N: bits out of the encoder, without the first 2 Zc (clause 5.3.2).
     """
 

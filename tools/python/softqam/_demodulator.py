@@ -356,7 +356,7 @@ class Demodulator(Generic[ScalarT]):
         result = self._call(symbols, noise, matrices, options, out, stream)
         return result if out is not None else _gpu.as_of(z, result)
 
-    __call__.__doc__ = f"LLRs, bits or soft bits of symbols.\n{_ARGUMENTS}"
+    __call__.__doc__ = f"Returns LLRs, bits or soft bits of symbols.\n{_ARGUMENTS}"
 
 
 _call: Any = Demodulator.__call__  # by position, too
@@ -420,7 +420,7 @@ def demodulate(symbols: Any, modulation: Modulation = "256qam", noise_var: Any =
                  combine, statistics, out, stream)  # fmt: skip
 
 
-demodulate.__doc__ = f"""LLRs, bits or soft bits of symbols: [..., n] to [..., n * bits per symbol].
+demodulate.__doc__ = f"""Returns LLRs, bits or soft bits of symbols: [..., n] to [..., n * bits per symbol].
 
         >>> llrs = softqam.demodulate(symbols, "256qam", noise_var=0.001)
 
@@ -461,11 +461,11 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
 
 
 def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) -> npt.NDArray[np.uint8]:
-    """Returns bits c(first) to c(first + n - 1) of the sequence of c_init.
+    """Returns bits c(first) to c(first + n - 1) of the scrambling sequence of c_init.
 
     c_init  0 to 2^31 - 1.
-    n       number of bits.
-    first   number of the first bit; any place costs the same.
+    n       number of bits, 0 to 2^60.
+    first   number of the first bit, 0 to 2^64 - 1; any place costs the same.
     packed  False: one bit a byte; True: eight, the first one lowest, and zeros after the last one.
 
     Returns [n] uint8, or [(n + 7) // 8].
