@@ -48,7 +48,7 @@ class softqam_demapper(gr.interp_block):
         self.set_tag_propagation_policy(gr.TPP_CUSTOM)
 
     def set_noise_var(self, noise_var):
-        """N0 from the next call of work() on: a callback for flowgraphs."""
+        """Sets N0 from the next call of work() on: a callback for flowgraphs."""
         self.noise_var = float(noise_var)
 
     def _heed(self, tag):
@@ -69,7 +69,7 @@ class softqam_demapper(gr.interp_block):
         self.add_item_tag(0, tag.offset * self.bits, key, value, tag.srcid)
 
     def _demodulate(self, inputs, first, end, first_item, out):
-        """Symbols `first` to `end` of this call, whose first is item `first_item` of the stream."""
+        """Demodulates symbols `first` to `end` of this call, whose first is item `first_item` of the stream."""
         if first == end:
             return
         noise_var = inputs[1][first:end] if self.noise_port else self.noise_var

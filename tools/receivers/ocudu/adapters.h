@@ -71,7 +71,7 @@ static_assert(
 /// Prints, the first time for each `once`, that our factory takes the place of OCUDU's.
 void announce(std::once_flag &once, const char *what);
 
-/// Returns a mapper of ours: one from OCUDU's factory, which may have decorated it, or else a new one. Null where
+/// Returns a mapper of ours: one from OCUDU's factory, which may have decorated it, or else a new one. Null if
 /// memory is short.
 std::shared_ptr<ocudu::demodulation_mapper> create_mapper(ocudu::demodulation_mapper_factory *factory);
 

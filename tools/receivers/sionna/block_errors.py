@@ -41,7 +41,7 @@ def gaussian(*shape):
 
 
 def make_channel(name, n_blocks, n_antennas):
-    """[block, element, antenna, layer]."""
+    """Returns channels [block, element, antenna, layer]."""
     if name.startswith("tdl"):
         model = TDL(name[-1].upper(), 300e-9, 3.5e9, num_rx_ant=n_antennas, num_tx_ant=N_LAYERS)
         frequencies = (torch.arange(N_FADES)[:, None] * 60 + torch.arange(N_OF_FADE)).flatten() * 30e3
@@ -62,7 +62,7 @@ class Chain:
         self.mapper, self.demapper = Mapper("qam", bits), Demapper("maxlog", "qam", bits)
 
     def llrs_of(self, received, channel, n0):
-        """After each detector: [block, bit], positive for bit 1."""
+        """Yields the LLRs after each detector: [block, bit], positive for bit 1."""
         noise = n0 * torch.eye(self.n_antennas, dtype=torch.complex64).expand(*received.shape[:2], -1, -1)
         equalised, noise_var = lmmse_equalizer(received, channel, noise, whiten_interference=False)
         yield self.demapper(equalised.flatten(1), noise_var.flatten(1))
@@ -89,7 +89,7 @@ def snr_at(curve, target):
 
 
 def measure(options, channel, n_antennas, bits, rate):
-    """Error rates from where both detectors lose more than 20 % of the blocks to where both lose less than the least rate."""
+    """Returns error rates from where both detectors lose more than 20 % of the blocks to where both lose less than the least rate."""
     chain, rates = Chain(channel, n_antennas, bits, rate), {}
     snr = 3 * bits - 2 + (0 if rate < 0.6 else 5) - 3 * (n_antennas > 2)
     while snr < 45:
@@ -112,7 +112,7 @@ def row(case):
 
 
 def draw(cases, path):
-    """A panel for each channel: a colour for each modulation, LMMSE dashed, the higher rate thicker."""
+    """Draws a panel for each channel: a colour for each modulation, LMMSE dashed, the higher rate thicker."""
     import matplotlib
 
     matplotlib.use("Agg")
