@@ -399,7 +399,7 @@ SOFTQAM_API void softqam_host_free(void *memory);
  * for PUSCH (7.3.1.1, 6.3.1.1).
  *
  * @param c_init     0 to 2^31 - 1
- * @param first_bit  n of the first bit; any number
+ * @param first_bit  n of the first bit; the last one's must fit in 64 bits
  * @param n_bits     any number
  * @param bits       receives (n_bits + 7) / 8 bytes: c(first_bit + k) is bit k % 8, counted from the lowest, of byte k
  *                   / 8; the rest is 0
