@@ -283,8 +283,8 @@ struct option_row demod_option_rows[] = {
     OPTION_TEXT("SigMF: INPUT may be a recording, given as NAME.sigmf-meta, NAME.sigmf-data or NAME. Its metadata then give the "
          "format: cf32, cf64, ci32 or ci16 with _le or _be, ci8 or cu8. With --input-format, "
          "NAME.sigmf-data is plain samples, and the others are refused. OUTPUT is always a plain file."),
-    OPTION_TEXT("A symbol that is NaN or infinite, or whose N0 is zero, negative, NaN or infinite, is erased: its soft bits are "
-         "127, its LLRs 0. No NaN or infinity comes out."),
+    OPTION_TEXT("A symbol that is NaN or infinite, or whose N0 is NaN, +infinity or, without --noise-floor, not positive, is erased: "
+         "its soft bits are 127, its LLRs 0. No NaN or infinity comes out."),
     OPTION_TEXT("OUTPUT appears complete or not at all. An older file of that name stays until then. The new file gets its mode, "
          "and its owner and group if that is allowed, but not its access control list and attributes. Only kill -9 leaves a temporary file, .softqam-*.tmp. A rank that fails ends the job with one "
          "message."),
