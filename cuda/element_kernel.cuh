@@ -37,8 +37,8 @@ static __device__ __forceinline__ void load_element(symbols_in_registers<N> &to,
         to.noise[n] = loaded_noise.item[n];
 }
 
-/* A warp writes the zeros and fillers for of_warp symbols, share `number` of the segment, and calls begin_stores()
- * before. */
+/* Writes, by a warp, the zeros and fillers for share `number` of the segment, of_warp symbols. Calls begin_stores()
+ * before it stores any. */
 template <softqam_output_format FORMAT, typename Function>
 static __device__ __forceinline__ void fill_for_elements(const softqam_resolved_segment &segment, uint32_t number,
                                                          uint32_t of_warp, const Function &begin_stores)
@@ -108,7 +108,7 @@ static __device__ __forceinline__ void demodulate_elements(llr_table_memory<M> &
     }
 }
 
-/* Demodulates a thread block's part of a segment, which the second dimension of the grid counts. New data has one more
+/* Demodulates a thread block's part of a segment, whose number is blockIdx.y. With new data the block has one more
  * warp, which writes the zeros and fillers meanwhile. */
 template <softqam_output_format FORMAT, int M, int N, bool COMBINES, bool HAS_COUNTS>
 static __device__ __forceinline__ void demodulate_element_block(const softqam_common_argument &common,
@@ -145,7 +145,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS + (COMBINES ? 0 : WARP_TH
     demodulate_element_block<FORMAT, M, N, COMBINES, true>(common, segments, statistics.item[blockIdx.y]);
 }
 
-/* Returns a kernel to a format. The other kernels take 1024QAM, which has more bits. */
+/* Returns a kernel of an output format. Other kernels take 1024QAM, four symbols of which have more bits than a word.
+ */
 template <softqam_output_format FORMAT> static softqam_kernel element_kernel_of(softqam_kernel_key key)
 {
     return find_kernel<FORMAT, ELEMENT_KERNEL, ARGUMENT_KERNEL>(

@@ -39,7 +39,7 @@ static bool has_whole_groups(const softqam_placement *placement, unsigned n)
            placement->codeword_symbol % n == 0 && placement->block_stride % n == 0;
 }
 
-/* Each of the next functions returns the kernel of its kind that takes the launch's segments, or NULL. */
+/* Each find_*() below returns the kernel of its kind that takes the launch's segments, or NULL. */
 
 static int axis_bits_of(const softqam_resolved_segment *segment)
 {
@@ -149,8 +149,8 @@ static softqam_common_argument common_argument_of(const softqam_params *params)
     };
 }
 
-/* Returns how many iterations a warp of the kernel of segments takes: enough that the device holds all blocks at once,
- * if MAX_WARP_ITERATIONS allow that. */
+/* Returns how many iterations a warp of the kernels of segments takes: enough that the device holds all thread blocks
+ * at once, if MAX_WARP_ITERATIONS are enough for that. */
 static unsigned warp_iterations(size_t n_symbols, unsigned resident_blocks)
 {
     return (unsigned)min_of((n_symbols - 1) / BLOCK_THREADS / resident_blocks + 1, MAX_WARP_ITERATIONS);
@@ -172,7 +172,8 @@ static prepared_segment *prepared_at(softqam_cuda_prepared_segment *prepared, si
     return (prepared_segment *)(void *)&prepared[k];
 }
 
-/* Lays out segments one after the other. Returns how many parts those without direct stores have. */
+/* Lays out segments one after the other. Returns how many parts the segments without direct stores have: those that
+ * demodulate_elements() does not take, so that their neighbours are 0. */
 static size_t number_parts(softqam_cuda_prepared_segment *prepared, size_t n, unsigned block_iterations,
                            size_t *n_all_parts)
 {
@@ -189,7 +190,8 @@ static size_t number_parts(softqam_cuda_prepared_segment *prepared, size_t n, un
     return n_others;
 }
 
-/* Lays out segments so that n_blocks thread blocks take those without direct stores at once, if that is possible. */
+/* Lays out segments so that n_blocks thread blocks take all parts of the segments without direct stores at once, if
+ * that is possible. */
 static softqam_status lay_out_all(softqam_cuda_prepared_segment *prepared, size_t n, unsigned n_blocks)
 {
     size_t n_parts, n_symbols = 0;
@@ -258,10 +260,10 @@ static size_t element_blocks(const softqam_launch *launch)
     return count_blocks(n_symbols, BLOCK_THREADS * softqam_neighbours(&launch->segments[0].placement));
 }
 
-/* The kernel of soft_kernel.cuh is faster in two cases. With one layer a thread takes only one symbol: then for more
- * blocks than the device holds. With several, for new data of few blocks, less than a sixteenth of what the device
- * holds: they leave multiprocessors idle, each of which holds 12 at most, and the soft kernel, whose threads take one
- * symbol each, has several times as many threads. */
+/* The soft kernel is faster in two cases. One is one layer in more blocks than the device holds, since a thread of the
+ * element kernel takes only one symbol there. The other is new data of several layers in fewer blocks than a sixteenth
+ * of those that the device holds. These would leave multiprocessors idle, each of which holds 12 at most, and the soft
+ * kernel, whose threads take one symbol each, has several times as many threads. */
 static bool elements_are_faster(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t n_blocks = element_blocks(launch) * launch->n_segments;
@@ -316,9 +318,9 @@ static bool is_small(const softqam_launch *launch, const device_kernel *loaded)
     return count_blocks(count_groups(launch, loaded->kernel), loaded->kernel->threads) <= loaded->resident_blocks;
 }
 
-/* The kernels of segments are faster for codewords and statistics of few symbols. Few are twice as many with
- * statistics, or if a symbol's values are a power of two bytes, which those kernels store at once: else a slot of 64QAM
- * takes an H200 2.0 us rather than 2.3. */
+/* The kernels of segments are faster for codewords and statistics of few symbols. The bound is twice as high with
+ * statistics, or if a symbol's values are a power of two bytes, which those kernels store at once. A slot of 64QAM is
+ * above the lower bound, and so takes an H200 2.0 us rather than 2.3. */
 static bool is_large(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t nbytes = softqam_placement_symbol_nbytes(&launch->segments[0].placement);
@@ -425,9 +427,10 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
     return status;
 }
 
-/* Returns how many thread blocks of the kernel run at once: 4 of the 7 (SOFT_BLOCKS) that a multiprocessor holds, so
- * that the next kernel's find room beside them. Values of several bytes take longer than these need to begin: with 6,
- * a slot of 4 layers takes an H200 8.6 us rather than 10.6 (f32), 6.5 rather than 7.5 (s16). */
+/* Returns how many thread blocks of the memory kernel are to run at once: 4 of the 7 (SOFT_BLOCKS) that a
+ * multiprocessor holds, so that the next kernel's blocks find room beside them. Values of several bytes get 6, because
+ * they take longer than the next kernel's blocks need to begin: a slot of 4 layers then takes an H200 8.6 us rather
+ * than 10.6 (f32), 6.5 rather than 7.5 (s16). */
 static unsigned prepared_grid(const device_kernel *loaded, const softqam_params *params)
 {
     return loaded->resident_blocks * (softqam_value_nbytes(params->output_format) > 1 ? 6 : 4) / 7;
@@ -451,7 +454,7 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
     return lay_out_all(prepared, n, prepared_grid(&loaded, params));
 }
 
-/* Thread blocks take parts until there are no more, so any number of them is right. */
+/* The thread blocks share all parts, so any number of blocks is right. */
 softqam_status softqam_launch_memory(const softqam_params *params, const softqam_memory_segments *segments,
                                      cudaStream_t stream)
 {
@@ -468,8 +471,9 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     const size_t at_once = prepared_grid(&loaded, params);
     argument.common.n_segments = segments->max_segments;
     argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
-    /* Retransmissions of 4 layers have the fewest parts. New data of one layer has the most: one more for every
-     * BLOCK_WARPS, which writes their zeros and fillers. In each segment two parts may not be full. */
+    /* With direct stores, retransmissions of 4 layers have the fewest parts. New data of one layer has the most: one
+     * more for every BLOCK_WARPS, which writes their zeros and fillers. Each segment may add one part of either kind
+     * that is not full; empty parts do not count. */
     const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
     const size_t most = (count_blocks(max_symbols, BLOCK_THREADS) / BLOCK_WARPS + 1) * (BLOCK_WARPS + 1) +
                         2 * (size_t)segments->max_segments;

@@ -27,7 +27,7 @@ void softqam_launch_begin(softqam_launch *launch, const softqam_params *params, 
 softqam_status softqam_launch_add(softqam_launch *launch, const softqam_resolved_segment *segment,
                                   const softqam_extras *extras);
 
-/* Launches what has been collected since the begin or the last launch. */
+/* Launches what has been collected since softqam_launch_begin() or the last launch. */
 softqam_status softqam_launch_flush(softqam_launch *launch);
 
 /* Prepares checked segments. */
@@ -36,7 +36,7 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
 
 /* Segments that lie in device memory, as does their number. */
 typedef struct softqam_memory_segments {
-    const softqam_cuda_prepared_segment *prepared; /* NULL: the descriptors */
+    const softqam_cuda_prepared_segment *prepared; /* NULL: `descriptors` has the segments */
     const softqam_segment *descriptors;
     const unsigned *n_present;
     unsigned max_segments;

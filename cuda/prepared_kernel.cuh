@@ -29,14 +29,15 @@ struct descriptor_memory {
     typedef unsigned long long word;
     enum { WORDS = sizeof(softqam_segment) / sizeof(word) };
 
-    /* The block's threads copy n <= MOST descriptors, past the first cache: a kernel may do so before it waits. */
+    /* The block's threads copy n <= MOST descriptors. They bypass the L1 cache, so a kernel may do this before it
+     * waits. */
     __device__ __forceinline__ void load(const softqam_segment *from, unsigned n)
     {
         for (unsigned k = threadIdx.x; k < n * WORDS; k += BLOCK_THREADS)
             reinterpret_cast<word *>(descriptors)[k] = __ldcg(reinterpret_cast<const word *>(from) + k);
     }
 
-    /* Returns whether they, of which some are present, have changed since all threads copied them. */
+    /* Returns whether the descriptors that are present, or their number, have changed since the block copied them. */
     __device__ __forceinline__ bool have_changed(const prepared_argument &argument) const
     {
         bool changed = n_present != min(__ldcg(argument.n_present), argument.common.n_segments);
@@ -50,7 +51,7 @@ struct descriptor_memory {
 /* A kernel's arguments. */
 struct prepared_arguments {
     const prepared_argument &all;
-    const prepared_segment *in_arguments; /* arguments, as_memory(); NULL: the segments are in device memory */
+    const prepared_segment *in_arguments; /* through as_memory(); NULL: the segments are in device memory */
 
     __device__ __forceinline__ const softqam_common_argument &common() const { return all.common; }
 
@@ -67,13 +68,14 @@ struct prepared_arguments {
         return in_arguments ? in_arguments[k] : *reinterpret_cast<const prepared_segment *>(&all.prepared[k]);
     }
 
-    /* Loads a word of such a segment, from device memory past the first cache: a kernel may do so before it waits. */
+    /* Loads a word of a prepared segment. Loads from device memory bypass the L1 cache, so a kernel may do this before
+     * it waits. */
     template <typename Word> __device__ __forceinline__ Word load_word(const Word *from) const
     {
         return in_arguments ? *from : __ldcg(from);
     }
 
-    /* Threads from `thread` on copy a structure of such a segment to shared memory, a word each. */
+    /* Threads from `thread` on copy a structure of a prepared segment to shared memory, a word each. */
     template <typename Structure>
     __device__ __forceinline__ void copy(Structure &to, const Structure &from, unsigned thread) const
     {
@@ -117,7 +119,8 @@ struct prepared_arguments {
     }
 };
 
-/* Parts that a thread block takes. They follow each other, since their number is not known when the grid is. */
+/* The parts that a thread block takes, which follow each other. A kernel divides the parts among its blocks, since the
+ * host does not know their number when it chooses the grid. */
 struct part_range {
     uint32_t first;
     uint32_t end;
@@ -136,7 +139,7 @@ struct prepared_memory : soft_memory {
     alignas(8) prepared_layout layout;
     prepared_argument argument; /* with the segment's block_iterations */
     const prepared_segment *in_arguments;
-    part_range left[BLOCK_WARPS]; /* what each warp has not begun: registers are few */
+    part_range left[BLOCK_WARPS]; /* parts that each warp has not begun; here, since registers are few */
 
     __device__ __forceinline__ prepared_arguments all_arguments() const { return {argument, in_arguments}; }
 };
@@ -159,7 +162,7 @@ struct prepared_search {
         return arguments.load_word(&arguments.segment(k).layout.first_part);
     }
 
-    /* Returns the last of n > 0 segments that begins at a part or before. */
+    /* Returns the last of n > 0 segments that begins at part `number` or before it. */
     __device__ __forceinline__ unsigned find(const prepared_arguments &arguments, unsigned n, uint32_t number) const
     {
         const unsigned lane = threadIdx.x % WARP_THREADS;
@@ -199,9 +202,9 @@ static __device__ __forceinline__ void load_prepared(prepared_memory &shared, co
     }
 }
 
-/* Makes the segment of a part the block's, of those that are not prepared: a thread resolves each and lays it out.
- * Returns how many parts all segments have. Unless is_known, the part is this block's first one, which is found only if
- * there are no more segments than descriptor_memory::MOST. */
+/* Makes the segment of part `number` the block's, if the segments are not prepared: a thread resolves each and lays it
+ * out. Returns how many parts all segments have. Unless is_known, the part is this block's first one instead, if there
+ * are no more segments than descriptor_memory::MOST. */
 template <softqam_output_format FORMAT>
 static __device__ __noinline__ uint32_t load_descriptor(prepared_memory &shared, uint32_t number, bool is_known)
 {
@@ -264,9 +267,9 @@ static __device__ __noinline__ uint32_t load_descriptor(prepared_memory &shared,
     return n_before;
 }
 
-/* Each of the next functions demodulates a thread block's part of its segment, number `number` of these. The compiler
- * must not compute in advance what each of them needs, or registers run out: so the block's address is hidden from it
- * in the short ones, and the others are not inlined. */
+/* Each of the next functions demodulates part `number` of the block's segment. The compiler must not compute in advance
+ * what each of them needs, or registers run out: so the short functions hide the address of the block's shared memory
+ * from it, and the others are not inlined. */
 
 template <softqam_output_format FORMAT, int M, int N>
 static __device__ __forceinline__ void demodulate_by_elements(prepared_memory &all, uint32_t number)
@@ -295,7 +298,7 @@ static __device__ __forceinline__ void demodulate_by_elements(prepared_memory &s
     }
 }
 
-/* Writes zeros and fillers: part `number` of those that do. */
+/* Writes zeros and fillers; `number` counts only the segment's parts that do so. */
 template <softqam_output_format FORMAT>
 static __device__ __noinline__ void fill_part(prepared_memory &shared, uint32_t number)
 {
@@ -307,9 +310,9 @@ static __device__ __noinline__ void fill_part(prepared_memory &shared, uint32_t 
         fill_for_elements<FORMAT>(shared.segment, warp, of_warp, [] { wait_for_previous_kernel(); });
 }
 
-/* Ends the threads of a block whose last part this was. A function that is not inlined need not restore its caller's
- * registers then, which spares a slot of 3 layers 0.4 us on an H200. Requires that it has waited for the kernel before,
- * which this one must not end before. */
+/* Ends the calling threads if the block has no part left. So a function that is not inlined need not restore its
+ * caller's registers, which saves a slot of 3 layers 0.4 us on an H200. The block must have waited for the kernel
+ * before, because this kernel must not end before that one does. */
 static __device__ __forceinline__ void end_after_last_part(const prepared_memory &shared)
 {
     const part_range &left = shared.left[own_thread() / WARP_THREADS];
@@ -317,7 +320,7 @@ static __device__ __forceinline__ void end_after_last_part(const prepared_memory
         asm volatile("exit;");
 }
 
-/* Takes a segment of any other kind. */
+/* Demodulates a part of a segment of any other kind. */
 template <softqam_output_format FORMAT, segment_set SEGMENTS, int M, count_mode COUNTING>
 static __device__ __noinline__ void demodulate_part(prepared_memory &shared, uint32_t number,
                                                     const u8_table_argument<FORMAT> &u8_table)
@@ -346,7 +349,7 @@ static __device__ __forceinline__ void demodulate_part(prepared_memory &shared, 
         demodulate_part<FORMAT, SEGMENTS, M, NO_COUNTS>(shared, number, u8_table);
 }
 
-/* Takes a segment with repetition. */
+/* Demodulates a part of a segment with repetition. */
 template <softqam_output_format FORMAT>
 static __device__ __noinline__ void demodulate_repeated_part(prepared_memory &shared, uint32_t number)
 {
@@ -374,7 +377,7 @@ static __device__ __forceinline__ void demodulate_prepared(prepared_memory &shar
     if constexpr (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16) {
         const prepared_layout &layout = shared.layout;
         if (layout.fill_parts > 0) {
-            /* A group is parts that demodulate, and then parts that fill for them. */
+            /* A group has parts that demodulate, and then parts that fill for them. */
             const uint32_t n_others = layout.fill_parts * softqam_parts_of_fill(&layout);
             const uint32_t group = number / (n_others + layout.fill_parts);
             const uint32_t within = number - group * (n_others + layout.fill_parts);
@@ -414,13 +417,13 @@ static __device__ __noinline__ void load_part(prepared_memory &shared, uint32_t 
     prepared_search search;
     search.open(arguments);
     const unsigned k = search.find(arguments, arguments.n_segments(), number);
-    __syncthreads(); /* all threads have read the layout before */
+    __syncthreads(); /* all threads have read the layout of the segment before */
     load_prepared(shared, arguments, k);
     __syncthreads();
 }
 
-/* Demodulates a thread block's parts. What it reads of prepared segments, it reads before it waits for the kernel
- * before, all at once if there is room for only one. */
+/* Demodulates a thread block's parts. It reads the first of its prepared segments before it waits for the kernel
+ * before. If there is room for only one segment, all these loads are issued at once. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void demodulate_parts(const prepared_argument &argument,
                                                         const prepared_segment *in_arguments,
@@ -437,8 +440,8 @@ static __device__ __forceinline__ void demodulate_parts(const prepared_argument 
     }
     copy_words(shared.argument, argument);
     if (arguments.are_descriptors()) {
-        /* They are seldom written by a kernel that still runs: few are resolved before the wait, and again if they
-         * have changed. */
+        /* A kernel that still runs seldom writes descriptors. So if there are few, they are resolved before the wait,
+         * and again if they have changed by then. */
         const bool are_few = argument.common.n_segments <= descriptor_memory::MOST;
         uint32_t n_all = 0;
         __syncthreads(); /* the arguments are copied */
