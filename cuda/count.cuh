@@ -71,8 +71,9 @@ template <int NBYTES> static __device__ __forceinline__ constexpr uint32_t used_
 
 enum { LIMITED_UNIT = 128 };
 
-/* Returns n and LIMITED_UNIT more for each of the values at the limit, which take NBYTES; for each soft bit of 0 or
- * 255. No magnitude is above the limit, so a sum sets a value's highest bit if the value is at the limit. */
+/* Returns n plus LIMITED_UNIT for each value at the limit, or for each soft bit of 0 or 255; the values take NBYTES. No
+ * magnitude is above the limit, so the sum with to_highest sets a value's highest bit if and only if the value is at
+ * the limit. */
 template <softqam_output_format FORMAT, int NBYTES, int WORDS>
 static __device__ __forceinline__ uint32_t count_limited(const packed_values<WORDS> &values,
                                                          const softqam_llr_limit &limit, uint32_t n)
@@ -94,7 +95,7 @@ static __device__ __forceinline__ uint32_t count_limited(const packed_values<WOR
     return n;
 }
 
-/* Returns the bin of LLR k in information_values; `bins_per_unit` is that of the format's unit. */
+/* Returns the bin of LLR k in information_values; `bins_per_unit` is bins_per_unit_of() for the format. */
 template <softqam_output_format FORMAT, int WORDS>
 static __device__ __forceinline__ uint32_t bin_of_llr(const packed_values<WORDS> &values, int k, float bins_per_unit)
 {
@@ -108,7 +109,7 @@ static __device__ __forceinline__ uint32_t bin_of_llr(const packed_values<WORDS>
     return vec_bits(vec_add(bin, 0x1p23f)) & 0xff;
 }
 
-/* Returns how many bins of information_values a format's unit has. */
+/* Returns how many bins of information_values a format's unit has: a step or a nat. */
 static __device__ __forceinline__ float bins_per_unit_of(softqam_output_format format, float steps_per_nat)
 {
     return vec_div(static_cast<float>(BINS_PER_NAT), softqam_is_in_steps(format) ? fabsf(steps_per_nat) : 1.0f);
@@ -126,7 +127,7 @@ template <int M> static __device__ __forceinline__ void add_energies(thread_coun
     to.symbol_energy += __float2uint_rn(energy_of(i, q)) & kept;
 }
 
-/* Adds the sampled ones among N symbols. `information` is a table by magnitude or by bin. */
+/* Adds those of N symbols whose bit of `sampled` is set. `information` is a table by magnitude or by bin. */
 template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_BY_MAGNITUDE, int N>
 static __device__ __forceinline__ void
 add_samples(thread_counts &to, const packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
@@ -163,8 +164,9 @@ static __device__ __forceinline__ uint32_t warp_total(uint32_t number)
 #endif
 }
 
-/* A warp's counts. The numbers of softqam_statistics from WIDE on are sums of the lower 16 bits, and those of the upper
- * ones, if there are any, lie from UPPER on. */
+/* A warp's counts. The first numbers are those of softqam_statistics. The two energies, from WIDE on, are sums of the
+ * lower 16 bits, and the sums of the upper 16 bits lie from UPPER on. The information, which follows the energies,
+ * needs no upper sum, so that one stays 0. */
 struct alignas(16) warp_counts {
     enum { WIDE = 4, UPPER = 8 };
     uint32_t numbers[12];
@@ -248,7 +250,7 @@ static __device__ __forceinline__ void add_counts_to(softqam_statistics *statist
         atomicAdd(reinterpret_cast<unsigned long long *>(statistics) + threadIdx.x, sum);
 }
 
-/* Waits for the thread block's first BLOCK_THREADS threads, which call this: those that have symbols. */
+/* Waits until all of the thread block's first BLOCK_THREADS threads, those that have symbols, have called this. */
 static __device__ __forceinline__ void wait_for_symbol_threads()
 {
     enum { SYMBOL_THREADS_BARRIER = 3 };
@@ -263,8 +265,9 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
 
     static_assert(N != 4 || N * WARP_THREADS / 2 == SAMPLE_SYMBOLS, "two such threads are a group apart");
 
-    /* Returns two symbols, of this thread or of the thread half a warp away. The symbols of the two are a group apart,
-     * so only one of them has sampled ones, if its four symbols begin at a multiple of four. */
+    /* Shares the work on sampled symbols between two threads half a warp apart. Their symbols are SAMPLE_SYMBOLS apart
+     * and begin at multiples of four in the codeword. So at most one of the two threads has sampled symbols, and then
+     * four, of which this returns the first two to that thread and the last two to the other. */
     __device__ __forceinline__ rare_symbols<FORMAT, M, 2> shared() const
     {
         const auto own_or_other = [&](uint32_t own, uint32_t others) {
@@ -313,9 +316,9 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOO
 
     const softqam_llr_limit &limit;
     float steps_per_nat;
-    thread_counts counts; /* n_symbols and n_limited */
+    thread_counts counts; /* only n_symbols and n_limited are used */
 
-    /* Counts N symbols, if they are this thread's, which follow each other in the codeword from `position` on; bit k of
+    /* Counts N symbols that follow each other in the codeword from `position` on, if they are this thread's; bit k of
      * `erased` is set if symbol k is an erasure. */
     template <int N>
     __device__ __forceinline__ void count(const packed (&values)[N], const float (&components)[2 * N], uint32_t erased,
@@ -368,7 +371,8 @@ template <softqam_output_format FORMAT, int M, bool HAS_ENERGIES, bool IS_IN_LOO
         counts_of_block().add_rare(counts);
     }
 
-    /* Does the same, but is not inlined, so that a loop, which seldom calls it, stays in the instruction cache. */
+    /* Does the same as add(), but is not inlined, so that a loop, which seldom calls it, stays in the instruction
+     * cache. */
     template <int N> static __device__ __noinline__ void add_apart(rare_symbols<FORMAT, M, N> rare, float bins_per_unit)
     {
         add(rare, bins_per_unit);

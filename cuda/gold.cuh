@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scrambling sequence of 3GPP TS 38.211 clause 5.2.1, made by a warp: 32 words of it at a time, a word a thread, as
- * the two sequences that it is the sum of.
+/* The scrambling sequence of 3GPP TS 38.211 clause 5.2.1, which is the sum of two sequences. A warp makes 32 words of
+ * each at a time, a word a thread.
  *
  * Bit n + d of a sequence is the sum of its bits n + b for all b below 31 for which x^d modulo the sequence's
  * polynomial contains x^b. So the word at any distance is a sum over the warp: thread b adds the 32 bits from b on if
@@ -38,7 +38,7 @@ static constexpr uint32_t gold_power(gold_register which, uint32_t base, unsigne
     return power;
 }
 
-/* Powers of x for the digits of a position, the lowest digit first; its powers include GOLD_OFFSET. */
+/* Powers of x for the digits of a position, the lowest digit first; the lowest digit's powers include x^GOLD_OFFSET. */
 struct gold_powers {
     uint2 of_digit[GOLD_DIGITS][1 << GOLD_BITS_1]; /* x: the first sequence's, y: the second's; x^k in bit k */
 
@@ -175,8 +175,8 @@ static __device__ __forceinline__ warp_gold gold_at(const gold_tables &tables, u
     return gold;
 }
 
-/* Returns the next BITS bits of the sequence for each thread of a warp, the first thread's from a bit on. The bits
- * above are those that follow in the sequence. */
+/* Returns BITS bits of the sequence to each thread of a warp, the first thread's from a bit on, each thread's after
+ * those of the thread before. The bits above these are undefined. */
 template <int BITS>
 static __device__ __forceinline__ uint32_t warp_sequence(const gold_tables &tables, uint32_t c_init, uint64_t bit)
 {
@@ -207,8 +207,8 @@ static __device__ __forceinline__ void write_gold(uint32_t *to, unsigned n, uint
     }
 }
 
-/* Writes the sequence with a thread block. A jump costs as much as 300 words, so one warp writes short sequences and
- * all warps share long ones. */
+/* Writes the sequence with a thread block. gold_at() costs as much as 300 words, so one warp writes short sequences,
+ * and all warps share long ones if `in_parts` is set. */
 static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n, bool in_parts, uint32_t c_init,
                                                         uint64_t bit)
 {
@@ -220,7 +220,8 @@ static __device__ __forceinline__ void write_block_gold(uint32_t *to, unsigned n
 
 #endif
 
-/* Reads BITS bits of such words at a multiple of BITS: as a byte, as a half, or from two words. */
+/* Reads BITS bits of a sequence that write_gold() wrote, at a multiple of BITS: as a byte, as a half, or from two
+ * words. */
 template <int BITS> struct gold_bits {
     enum { WORD_BITS = BITS == 8 || BITS == 16 ? BITS : 32 };
     typedef typename unsigned_of<WORD_BITS / 8>::type word_type;
@@ -234,7 +235,7 @@ template <int BITS> struct gold_bits {
         shift = bit % WORD_BITS;
     }
 
-    /* Reads the word after the last one too. */
+    /* May read the word after the last one, too. */
     __device__ __forceinline__ uint32_t read(unsigned words_ahead) const
     {
         const word_type *word = first_word + words_ahead * (32 / WORD_BITS);

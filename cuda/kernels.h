@@ -11,13 +11,13 @@
 #include <cuda_runtime_api.h>
 
 #ifdef __cplusplus
-extern "C" { /* src/'s headers too are of C */
+extern "C" { /* src/'s headers are C, too */
 #endif
 
 #include "params.h"
 #include "resolved_segment.h"
 
-/* Segments of a launch at most: a kernel's arguments are limited to 4 KiB. */
+/* The most segments of a launch: a kernel's arguments are limited to 4 KiB. */
 enum { MAX_SEGMENTS = 11 };
 
 /* Stands for the bits an axis of any modulation. */
@@ -30,11 +30,11 @@ enum {
     BLOCK_WARPS = BLOCK_THREADS / WARP_THREADS
 };
 
-/* Iterations of a warp of segment_warp.cuh, at most: enough that the begin of a thread block costs little. */
+/* The most iterations of a warp in segment_warp.cuh: enough that a thread block's start costs little in comparison. */
 enum { MAX_WARP_ITERATIONS = 16 };
 
-/* Symbols that a warp takes at a time in segment_warp.cuh: whole resource elements, so that each thread stays with
- * one layer. */
+/* Returns how many symbols a warp takes at a time in segment_warp.cuh: whole resource elements, so that each thread
+ * stays with one layer. */
 HOST_AND_DEVICE static inline unsigned softqam_warp_symbols(unsigned n_layers)
 {
     return n_layers == 3 ? 30 : WARP_THREADS; /* a division would take as long as a load */
@@ -57,9 +57,10 @@ HOST_AND_DEVICE static inline unsigned softqam_block_symbols(unsigned block_iter
     return block_iterations * softqam_warp_symbols(n_layers);
 }
 
-/* Returns how many symbols of a resource element a thread stores at once to soft buffers. Their values of a bit are
- * neighbours there, at most 8 bytes, and one access takes them if all their first positions are multiples of their
- * number. The kernel itself checks buffers that block_buffers points to. */
+/* Returns how many symbols of a resource element a thread stores at once to soft buffers. The values of one bit of
+ * these symbols are neighbours there, at most 8 bytes. One access stores them if all positions at which such values can
+ * begin are multiples of their number. Callers must not rely on this for buffers that block_buffers points to, whose
+ * alignment is unknown. */
 HOST_AND_DEVICE static inline unsigned softqam_neighbours(const softqam_placement *placement)
 {
     const softqam_soft_buffer *buffer = &placement->buffer;
@@ -94,8 +95,8 @@ typedef struct softqam_plain_argument {
     softqam_llr_limit limit;
     float noise_value;
     unsigned groups_per_block; /* groups of symbols that a thread block takes */
-    uint32_t pi2_sign;         /* pi/2-BPSK: in bit 31, of I of the first symbol and every other one */
-    uint32_t other_pi2_sign;   /* the same for the second symbol and every other one */
+    uint32_t pi2_sign; /* pi/2-BPSK: bit 31 is set if I of the first symbol and every other one changes its sign */
+    uint32_t other_pi2_sign; /* the same for the second symbol and every other one */
     bool has_noise_each;
     bool noise_is_inverse;
 } softqam_plain_argument;
@@ -109,8 +110,8 @@ typedef struct softqam_codeword_argument {
 
 /* The first argument of the other kernels: what all segments of a launch share. */
 typedef struct softqam_common_argument {
-    unsigned n_segments;       /* in device memory: at most */
-    unsigned block_iterations; /* iterations of a thread block's warps together, the same for each */
+    unsigned n_segments;       /* the most, if they are in device memory */
+    unsigned block_iterations; /* iterations of all warps of a thread block, the same number for each */
     unsigned input_format;     /* softqam_input_format */
     softqam_llr_limit limit;
 } softqam_common_argument;

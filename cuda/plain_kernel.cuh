@@ -22,7 +22,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
         THREADS = IS_SMALL ? SMALL_BLOCK_THREADS : BLOCK_THREADS,
         BITS = symbol_size<FORMAT, M>::BITS,
         NBYTES = symbol_size<FORMAT, M>::NBYTES,
-        /* Symbols that a thread takes side by side: whole words of output, and few, so that a slot is many threads. */
+        /* Symbols that a thread takes side by side: whole words of output, and few, so that a slot occupies many
+         * threads. */
         GROUP = NBYTES % 4 == 0 && M > 0 && (IS_SMALL || NBYTES > 12) ? 1
                 : NBYTES >= 2                                         ? 2
                                                                       : 4,
@@ -41,8 +42,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
                                                            : 6 + 6 * HAS_COUNTS,
         /* Small calls have a kernel of their own if that of large ones is slower (for a slot on an H200). */
         HAS_SMALL = FORMAT != SOFTQAM_OUTPUT_U8 && !(FORMAT == SOFTQAM_OUTPUT_F32 && M >= 3),
-        /* Statistics have a kernel for formats that receivers produce (cf32, cf16), codewords if decoders read the
-         * output's (s8, f16). */
+        /* Statistics have kernels for the inputs that equalisers produce (cf32, cf16); codewords have kernels for these
+         * and the outputs that decoders read (s8, f16). */
         HAS_COUNTED = FORMAT != SOFTQAM_OUTPUT_U8 && M >= 1 && !std::is_integral<Component>::value,
         HAS_CODEWORD = HAS_COUNTED && (FORMAT == SOFTQAM_OUTPUT_S8 || FORMAT == SOFTQAM_OUTPUT_F16),
         /* Words of the scrambling sequence for a round, and for a block. */
@@ -56,7 +57,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
                                                            : 8
     };
     enum {
-        /* Samples that a warp may meet, of each of which a thread has two symbols. */
+        /* Runs of SAMPLE_SYMBOLS sampled symbols that a warp may meet; a thread has two symbols of each. */
         MAX_SAMPLES = (MAX_ROUNDS * GROUP * WARP_THREADS + SAMPLE_SYMBOLS) / SAMPLE_PERIOD + 1
     };
     static_assert(!HAS_COUNTS || !HAS_COUNTED || (GROUP <= 2 && 2 * MAX_SAMPLES <= MAX_SAMPLED),
@@ -64,7 +65,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
     static_assert(GROUP_NBYTES % 4 == 0, "a group's values are whole words");
 };
 
-/* A kernel's argument: kernels of plain calls have a short one, which takes less time to read. */
+/* A kernel's argument: kernels of plain calls without statistics have a short one, which takes less time to read. */
 template <softqam_kernel_kind KIND>
 using plain_argument = std::conditional_t<KIND >= CODEWORD_CALL, softqam_codeword_argument, softqam_plain_argument>;
 
@@ -214,8 +215,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
                 inputs.noise[g] = noise_in[0][k * STRIDE * G + g];
     }
 
-    /* Returns the counts with a group's erasures and sampled symbols. The loop seldom calls this, and stays in the
-     * instruction cache because it is not inlined. */
+    /* Returns the counts with a group's erasures and sampled symbols. This is not inlined, so that the loop, which
+     * seldom calls it, stays in the instruction cache. */
     static __device__ __noinline__ thread_counts with_rare(thread_counts counts, rare_symbols<FORMAT, M, G> rare,
                                                            float bins_per_unit)
     {
@@ -223,8 +224,8 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
         return counts;
     }
 
-    /* Counts n symbols of the group that is k * STRIDE after the next one, in all but n_symbols: G, or fewer at the
-     * end. `joined` has their values side by side. */
+    /* Adds n symbols of the group that is k * STRIDE after the next one to all counts but n_symbols; n is G, or less at
+     * the end. `joined` has the group's values side by side. */
     __device__ __forceinline__ void count(const packed_values<size::WORDS> (&symbols)[G],
                                           const packed_values<WORDS> &joined, const float (&components)[2 * G],
                                           const symbol_scale (&scales)[G], bool are_regular, int k, unsigned n)

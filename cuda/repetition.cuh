@@ -13,8 +13,8 @@ struct repeated_part {
     uint32_t begin, end;   /* the data positions that are this thread block's */
     size_t first;          /* symbol of the block's segment */
     uint32_t n_symbols;
-    bool is_new;  /* nothing has been added yet: positions become zero before */
-    bool is_once; /* new data visits no position twice, so its LLRs are stored */
+    bool is_new;  /* nothing has been added yet: positions count as zero */
+    bool is_once; /* new data that visits no position twice: LLRs are stored, not added */
 };
 
 /* Computes an LLR of symbol `number` of the part. */
@@ -35,8 +35,8 @@ static __device__ __forceinline__ uint32_t llr_of_part(soft_memory &shared, cons
     return value;
 }
 
-/* Adds the LLRs of a part whose scrambling sequence is written, a data position a thread. Each round of n_data values
- * visits every position at most once for a bit, in the same order. */
+/* Adds the LLRs of a part whose scrambling sequence is written, a data position a thread. In each round of n_data
+ * symbols the LLRs of a bit visit every position at most once, in the same order. */
 template <softqam_output_format FORMAT, int M, source_kind KIND>
 static __device__ __forceinline__ void add_part(soft_memory &shared, const softqam_llr_limit &limit,
                                                 const repeated_part &part)
@@ -130,7 +130,7 @@ template <softqam_output_format FORMAT, typename Arguments> struct repeated_walk
     /* Adds the symbols that the block's segment has of the code block, to slice number `slice` of the positions. */
     __device__ __forceinline__ void add(uint32_t slice, uint32_t n_slices)
     {
-        enum { MOST = BLOCK_THREADS * MAX_WARP_ITERATIONS }; /* symbols that the sequence is written for */
+        enum { MOST = BLOCK_THREADS * MAX_WARP_ITERATIONS }; /* symbols that the sequence is written for at a time */
         const softqam_placement &placement = shared.segment.placement;
         const softqam_soft_buffer &buffer = placement.buffer;
         const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));

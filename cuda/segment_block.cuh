@@ -63,7 +63,7 @@ template <typename Item> struct array_of {
 
 typedef array_of<softqam_resolved_segment> segment_arguments;
 
-/* Soft bits go to no soft buffers and are not demapped jointly. */
+/* Soft bits go to no soft buffers, so their kernels have no parts of code blocks. */
 struct no_arguments {
 };
 template <softqam_output_format FORMAT>
@@ -90,7 +90,8 @@ template <typename Argument> static __device__ __forceinline__ const Argument &a
     return *pointer;
 }
 
-/* The block's first threads copy a structure of whole words from a kernel's arguments to shared memory. */
+/* The block's first threads copy a structure of whole words, of a kernel's arguments or in shared memory, to shared
+ * memory. */
 template <typename Structure>
 static __device__ __forceinline__ void copy_words(Structure &to, const Structure &argument)
 {

@@ -24,7 +24,7 @@ struct code_block_values {
     uint32_t end;       /* symbol of the codeword */
 };
 
-/* Finds this place. A thread seldom reaches another code block, so the function is not inlined. */
+/* Finds the place of a symbol's values. A thread seldom reaches another code block, so the function is not inlined. */
 static __device__ __noinline__ code_block_values find_code_block_values(const softqam_placement &placement,
                                                                         uint32_t symbol, unsigned bits,
                                                                         unsigned value_nbytes)
@@ -47,7 +47,7 @@ template <int VALUE_NBYTES>
 static __device__ __noinline__ void copy_to_values(unsigned char *out, uint32_t staged_address, unsigned nbytes)
 {
     const uint32_t *staged = static_cast<const uint32_t *>(__cvta_shared_to_generic(staged_address));
-    const unsigned past = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* a word's begin */
+    const unsigned past = VALUE_NBYTES == 4 ? 0 : reinterpret_cast<uintptr_t>(out) % 4; /* bytes after a word's begin */
     const unsigned back = past > 0 ? 1 : 0;
     for (unsigned word = threadIdx.x % WARP_THREADS; 4 * word < nbytes + past; word += WARP_THREADS) {
         const int offset = static_cast<int>(4 * word - past);
@@ -78,8 +78,8 @@ template <softqam_output_format FORMAT, int M> struct warp_output {
     };
 
     segment_memory &shared;
-    /* The warp's next symbol, if values go in symbol order without a codeword. Else each thread has its own
-     * destination, its next symbol's first value, which is NULL if its code block is dropped. */
+    /* The destination of the warp's next symbol, if values go in symbol order without a codeword. Else each thread has
+     * its own destination, that of its next symbol's first value; NULL if the code block is dropped. */
     unsigned char *out;
     size_t bit_nbytes; /* from one bit's value to the next one's; 0: symbol order without a codeword */
     bool is_stored_at_once;
@@ -188,8 +188,8 @@ static __device__ __forceinline__ void demodulate_warp(segment_memory &shared, c
 }
 
 /* Returns the distance from a warp's iteration to its next one, in iterations. The block's warps alternate, so that
- * they read and write side by side. But if an iteration reads less of a layer than the 64 bytes that memory transfers
- * at a time, a warp takes consecutive ones, as it does to count, so that the warps share the sampled symbols. */
+ * they read and write side by side. But a warp takes consecutive iterations if one reads less of a layer than the 64
+ * bytes that memory transfers at a time. It also does so to count, so that the warps share the sampled symbols. */
 template <count_mode COUNTING>
 static __device__ __forceinline__ unsigned iteration_stride(unsigned n_layers, unsigned input_format)
 {
@@ -211,7 +211,7 @@ static __device__ __forceinline__ warp_span warp_span_of(const segment_memory &s
     return {span.first + n_before, n_before, n_warp, stride};
 }
 
-/* Demodulates a block's symbols of its segment, which has no soft buffers. */
+/* Demodulates a block's symbols of its segment, which has no soft buffers; or only counts those of any segment. */
 template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY = ANY_AXIS_BITS, count_mode COUNTING = NO_COUNTS>
 static __device__ __forceinline__ void demodulate_block(segment_memory &shared, const softqam_common_argument &common,
                                                         const block_span &span,

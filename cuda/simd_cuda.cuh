@@ -67,7 +67,7 @@ typedef struct vec_llr_table {
     uint32_t fifth; /* the same for the fifth bit's */
     float row_scale;
     float last_row;
-    float slopes[2]; /* the first bit's, by row; or the second bit's, which has one row */
+    float slopes[2]; /* the first bit's, by row; the second bit has only one row, below */
     float intercepts[2];
     float second_slope;
     float second_intercept;
@@ -240,11 +240,11 @@ VEC vec_u32 vec_lowest_bytes(vec_u32 a, vec_u32 b, vec_u32 c, vec_u32 d)
     return __byte_perm(__byte_perm(a, b, 0x0040), __byte_perm(c, d, 0x0040), 0x5410);
 }
 
-/* Makes, of a metric and 2^-24 times its weight, an LLR in whole steps, limited, plus the limit: 0 to twice the limit.
- * Between 1/2 and 1 floats are 2^-24 apart, so a sum with 3/4 is rounded to whole steps, as llr_sum() rounds it around
- * 1.5 * 2^23, and its bits less those of 3/4 are the LLR. The same operation saturates the sum to [0, 1], infinities
- * too. A sum outside [1/2, 1] is beyond 2^22 steps and so beyond any limit, and the bits of floats from 0 to 1 are in
- * order. */
+/* Returns an LLR in whole steps, limited, plus the limit: from 0 to twice the limit. `weight` is 2^-24 times the
+ * metric's weight. Between 1/2 and 1 floats are 2^-24 apart, so a sum with 3/4 is rounded to whole steps, as llr_sum()
+ * rounds it around 1.5 * 2^23, and its bits less those of 3/4 are the LLR. The same operation saturates the sum to [0,
+ * 1], infinities too. A sum outside [1/2, 1] is beyond 2^22 steps and so beyond any limit, and the bits of floats from
+ * 0 to 1 are in order. */
 #define LLR_STEP     0x1p-24f
 #define LLR_SUM_BITS 0x3f400000
 
@@ -275,10 +275,10 @@ VEC vec_u32 vec_byte_masks(int n, vec_u32 bits, int k)
     return masks;
 }
 
-/* Returns a word whose halves have bits k and k + 1, of at most 15, as signs. */
+/* Returns a word whose halves have bits k and k + 1, of at most 15 bits, as signs. */
 VEC vec_u32 vec_half_signs(vec_u32 bits, int k) { return bits * ((1u << 15 >> k) + (1u << 30 >> k)) & 0x80008000; }
 
-/* Returns a word with a half of all ones for each of bits k and k + 1, of at most 15, that is set. */
+/* Returns a word with a half of all ones for each of bits k and k + 1, of at most 15 bits, that is set. */
 VEC vec_u32 vec_half_masks(vec_u32 bits, int k)
 {
     vec_u32 masks;

@@ -8,7 +8,7 @@
 
 enum { HALF_WARP = WARP_THREADS / 2 };
 
-/* HARQ combining: does llr_combined() for the values and LLRs in a word. */
+/* HARQ combining: what llr_combined() does, for all values and LLRs of a word. */
 template <softqam_output_format FORMAT> struct soft_sum;
 
 template <> struct soft_sum<SOFTQAM_OUTPUT_S8> {
@@ -84,7 +84,7 @@ template <> struct soft_sum<SOFTQAM_OUTPUT_F16> {
     {
         const __half2 value = halves(values);
         const __half2 sum = __hmin2(__hmax2(__hadd2_rn(value, halves(llrs)), __hneg2(limits)), limits);
-        /* False for a NaN, and for an LLR of zero, which changes no value. */
+        /* False for a value that is NaN or beyond the limit, and for an LLR of zero: the value stays. */
         const uint32_t is_added =
             __hle2_mask(__habs2(value), limits) & __hne2_mask(halves(llrs), __float2half2_rn(0.0f));
         uint32_t sums;
@@ -205,7 +205,7 @@ struct soft_fill {
     float filler_value;
 };
 
-/* Numbers of such positions. */
+/* The numbers of some of these positions, from `begin` to before `end`. */
 struct fill_share {
     uint32_t begin;
     uint32_t end;
