@@ -6,7 +6,7 @@ softqam_status softqam_cuda_status(cudaError_t error, const char *call)
     if (error == cudaSuccess)
         return SOFTQAM_OK;
     /* The library reports this error, so the caller's next cudaGetLastError() must not find it. Errors that break the
-     * context stay. */
+     * CUDA context stay. */
     (void)cudaGetLastError();
     switch (error) {
     case cudaErrorNoKernelImageForDevice:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables that device functions have from the library. */
+/* The tables that device functions get from the library. */
 #include "gold.cuh"
 
 cudaError_t softqam_device_gold_tables(const void **tables)

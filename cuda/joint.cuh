@@ -50,7 +50,7 @@ static __device__ __forceinline__ joint_source load_joint(const segment_memory &
 {
     const softqam_source &source = shared.segment.source;
     const unsigned partner_layer = index.layer ^ 1;
-    const bool is_wanted = partner_layer < source.joint_layers; /* the partner is, too */
+    const bool is_wanted = partner_layer < source.joint_layers; /* the partner's LLRs are wanted, too */
     const joint_layer wanted = load_joint_layer(source, shared.input_format, index.element, index.layer);
     const joint_layer partner = load_joint_layer(source, shared.input_format, index.element, partner_layer);
     const float *cross_gain = shared.extras.cross_gain[index.layer / 2] + 2 * index.element * shared.extras.stride;
@@ -111,7 +111,7 @@ struct thread_symbols<FORMAT, M, JOINT_SOURCE, IS_DESCRAMBLED> {
     bool is_descrambled;
     unsigned bit;        /* the next symbol's first bit in the block's sequence */
     float components[2]; /* unused */
-    bool is_erasure;     /* the symbol before */
+    bool is_erasure;     /* the symbol demodulated last */
 
     __device__ __forceinline__ void open(size_t first, unsigned n_before, unsigned)
     {

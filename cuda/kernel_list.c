@@ -72,7 +72,7 @@ static softqam_status query(unsigned *found, const softqam_kernel *kernel, int d
     return softqam_cuda_status(*found < 2 ? cudaErrorInvalidConfiguration : cudaSuccess, "preparing the kernels");
 }
 
-/* A device is queried once. */
+/* Queries each device once for a kernel, and keeps the answer. */
 softqam_status softqam_kernel_load(device_kernel *loaded, const softqam_kernel *kernel)
 {
     known_kernel *known = (known_kernel *)(uintptr_t)kernel; /* its first member */

@@ -14,8 +14,8 @@ extern "C" {
 typedef enum softqam_kernel_kind {
     /* plain_kernel.cuh: */
     LARGE_CALL,    /* a plain call */
-    SMALL_CALL,    /* one of which the device holds all blocks at once: a thread has a group; if LARGE_CALL is slower */
-    CODEWORD_CALL, /* a large one of layers, descrambled or in bit planes */
+    SMALL_CALL,    /* one whose blocks the device holds all at once, a group a thread; exists if LARGE_CALL is slower */
+    CODEWORD_CALL, /* a large one with layers, descrambled or in bit planes */
     COUNTED_CALL,  /* LARGE_CALL and CODEWORD_CALL with statistics */
     COUNTED_CODEWORD,
     /* segment_kernels.cu: segments without soft buffers and statistics. */
@@ -84,8 +84,8 @@ template <int N, typename Function> static softqam_kernel with_constant(int k, c
         return k == N - 1 ? function(std::integral_constant<int, N - 1>()) : with_constant<N - 1>(k, function);
 }
 
-/* Returns the kernel that a function returns with a key's number among the kinds from FIRST on and its bits an axis as
- * constants; none for another output format or kind. */
+/* Calls a function with two constants, a key's number among the kinds from FIRST on and its bits an axis, and returns
+ * the kernel that the function returns; none for another output format or kind. */
 template <softqam_output_format FORMAT, int FIRST, int END, typename Function>
 static softqam_kernel find_kernel(softqam_kernel_key key, const Function &function)
 {

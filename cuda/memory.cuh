@@ -27,7 +27,8 @@ static __device__ __forceinline__ unsigned warp_lane()
     return lane;
 }
 
-/* Returns threadIdx.x, read anew by each call: the compiler keeps nothing in registers that follows from it. */
+/* Returns threadIdx.x, which each call reads anew, so that the compiler keeps nothing in registers that is derived from
+ * it. */
 static __device__ __forceinline__ unsigned own_thread()
 {
     unsigned thread;
@@ -86,8 +87,8 @@ static __device__ __forceinline__ void store_symbol(unsigned char *to, const pac
 
 /* Shared memory. */
 
-/* Returns the address of `offset` bytes into shared memory that the thread block has written, after its barrier. The
- * asm keeps the compiler from computing the sum again for every access. */
+/* Returns the address `offset` bytes into shared memory. Must be called after the barrier that follows the thread
+ * block's writes. The asm keeps the compiler from computing the sum again for every access. */
 static __device__ __forceinline__ uint32_t shared_address(const void *memory, uint32_t offset)
 {
     uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(memory)) + offset;
@@ -134,8 +135,8 @@ template <int NBYTES> static __device__ __forceinline__ void store_shared_value(
 
 /* Programmatic dependent launch, from compute capability 9.0 on: a kernel may begin while the one before it in the
  * stream still runs, and must wait before it reads or writes memory. The next kernel may begin once all thread blocks
- * of this one have let it. A kernel that lets it at once can have several waiting; one that lets it after its own wait
- * has one waiting, whose thread blocks are spread over the device more evenly. */
+ * of this one have let it. If kernels let it at once, several may be waiting; if they let it after their own wait, only
+ * one is, whose thread blocks are spread over the device more evenly. */
 static __device__ __forceinline__ void let_next_kernel_begin()
 {
 #if __CUDA_ARCH__ >= 900

@@ -37,7 +37,7 @@ typedef struct host_call {
     softqam_error_note note; /* its message */
 } host_call;
 
-/* A chunk's memory, of the device, mapped or of the host. Each array's values lie side by side. */
+/* A chunk's memory: the device's, mapped or the host's. Each array's values lie side by side. */
 typedef struct chunk_memory {
     unsigned char *arrays[N_ARRAYS];
 } chunk_memory;
@@ -55,7 +55,7 @@ static chunk_memory divide(const host_call *call, unsigned char *memory, size_t 
     return chunk;
 }
 
-/* Returns how many symbols fit into a buffer, and no more than a chunk has. */
+/* Returns how many symbols fit into a buffer, but no more than a chunk has. */
 static size_t buffer_symbols(const host_call *call, const chunk_buffer *buffer)
 {
     size_t nbytes = 0;
@@ -65,8 +65,8 @@ static size_t buffer_symbols(const host_call *call, const chunk_buffer *buffer)
     return n < call->pipeline->chunk_symbols ? n : call->pipeline->chunk_symbols;
 }
 
-/* A chunk's pieces, one after the other: each is of one segment and code block, and has its range of each array of the
- * chunk. */
+/* A walk through a chunk's pieces. A piece belongs to one segment and one code block, and has its own range of each
+ * array of the chunk. */
 typedef struct piece_walk {
     softqam_cursor cursor;
     size_t n_left;
@@ -231,7 +231,7 @@ static softqam_status finish_chunk(const host_call *call, chunk_buffer *buffer)
     return SOFTQAM_OK;
 }
 
-/* Issues copy in, kernel and copy out of a chunk on the buffer's stream. */
+/* Issues a chunk's copy in, kernel and copy out on the buffer's stream. */
 static softqam_status start_chunk(const host_call *call, chunk_buffer *buffer, size_t first, size_t n_symbols)
 {
     buffer->first = first;
@@ -249,8 +249,8 @@ static softqam_status start_chunk(const host_call *call, chunk_buffer *buffer, s
     return SOFTQAM_OK;
 }
 
-/* Works through chunks, one buffer after the other, so that one chunk's copy in, another's kernel and a third's copy
- * out overlap; until no chunk is left, or a worker has failed. */
+/* Works through chunks until none is left or a worker has failed. The worker's buffers take turns, so that one chunk's
+ * copy in, another's kernel and a third's copy out overlap. */
 static void work_through_chunks(void *context, size_t worker)
 {
     host_call *call = context;
@@ -321,7 +321,7 @@ static softqam_status demodulate_mapped(host_call *call)
     return finish_chunk(call, buffer);
 }
 
-/* Refuses device memory, and stages the call unless the buffer is pinned; nbytes 0: it need not be. */
+/* Refuses device memory, and stages the call unless the buffer is pinned. With nbytes 0 it need not be pinned. */
 static softqam_status check_buffer(host_call *call, const void *memory, size_t nbytes, const char *name)
 {
     struct cudaPointerAttributes first;
@@ -335,8 +335,9 @@ static softqam_status check_buffer(host_call *call, const void *memory, size_t n
     return SOFTQAM_OK;
 }
 
-/* Finds which arrays the call has, and whether it is staged, as every call is but a single segment whose arrays lie
- * side by side in pinned memory. If there are several segments, only the first one's memory is checked. */
+/* Finds which arrays the call has, and whether it is staged. Every call is, except a single segment whose symbols and
+ * values each lie side by side in pinned memory. If there are several segments, only the first one's memory is checked.
+ */
 static softqam_status check_memory(host_call *call)
 {
     const softqam_segment_list *list = call->list;

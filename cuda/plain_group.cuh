@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread's group of symbols that lie side by side: from memory, and its values to memory in every layout that
+/* A thread's group of symbols that lie side by side: loads it from memory, and stores its values in every layout that
  * plain_kernel.cuh has. */
 #ifndef SOFTQAM_PLAIN_GROUP_CUH
 #define SOFTQAM_PLAIN_GROUP_CUH
@@ -81,8 +81,8 @@ static __device__ __forceinline__ void store_shared(uint32_t address, const pack
             asm volatile("st.shared.b32 [%0], %1;" ::"r"(address + 4 * k), "r"(values.word[k]) : "memory");
 }
 
-/* Copies the values of a warp's first n threads, WORDS a thread, from shared memory to 16-byte aligned memory, a warp
- * together. */
+/* Copies, by a warp, the values of its first n threads, WORDS a thread, from shared memory to 16-byte aligned memory.
+ */
 template <int WORDS> static __device__ __forceinline__ void copy_staged(unsigned char *out, uint32_t staged, int n)
 {
     enum { ALL = 4 * WORDS * WARP_THREADS };

@@ -34,7 +34,7 @@ HOST_AND_DEVICE static inline unsigned softqam_element_neighbours(const softqam_
 }
 
 /* Divides the code blocks that a segment has symbols of among thread blocks of at most `most` symbols; returns how many
- * blocks these are. */
+ * thread blocks these are. */
 HOST_AND_DEVICE static inline uint32_t
 softqam_lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resolved_segment *segment, unsigned most)
 {
@@ -53,8 +53,8 @@ softqam_lay_out_code_blocks(softqam_code_block_parts *parts, const softqam_resol
     return (softqam_code_block_at(&placement->blocks, last).j - parts->first + 1) * parts->n_parts;
 }
 
-/* Divides a segment of n_symbols > 0 among thread blocks of that many iterations; returns how many these are. With
- * repetition they share the positions of the code blocks: demodulate_repeated(). */
+/* Divides a segment of n_symbols > 0 among thread blocks of block_iterations iterations; returns how many thread blocks
+ * these are. With repetition the thread blocks share the positions of the code blocks: demodulate_repeated(). */
 HOST_AND_DEVICE static inline size_t softqam_lay_out_segment(softqam_code_block_parts *parts,
                                                              const softqam_resolved_segment *segment,
                                                              unsigned block_iterations)

@@ -62,8 +62,8 @@ template <int VALUE, int N> struct neighbours {
     }
 };
 
-/* The values of a thread's N symbols of one resource element, on their way to a soft buffer whose alignment
- * softqam_neighbours() knows. */
+/* The values of a thread's N symbols of one resource element, on their way to a soft buffer with the alignment that
+ * softqam_neighbours() has found. */
 template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     enum { BITS = symbol_size<FORMAT, M>::BITS, VALUE = symbol_size<FORMAT, M>::VALUE_NBYTES };
     typedef packed_values<symbol_size<FORMAT, M>::WORDS> packed;
@@ -90,8 +90,8 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
         return address;
     }
 
-    /* If LLRs are added, loads the values that they are added to, early and all at once. Else sets them all the same: a
-     * value that some path leaves unset keeps its register through the caller's whole loop. */
+    /* If LLRs are added, loads the values that they are added to, early and all at once. Else sets these to zero: a
+     * value that some path leaves unset would keep its register through the caller's whole loop. */
     __device__ __forceinline__ void load(bool combines)
     {
 #pragma unroll
@@ -130,7 +130,7 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
         }
     }
 
-    /* Prefetches what load() will load into the second cache. */
+    /* Prefetches into the L2 cache what load() will load. */
     __device__ __forceinline__ void prefetch() const
     {
         if (values)
@@ -140,9 +140,10 @@ template <softqam_output_format FORMAT, int M, int N> struct soft_element {
     }
 };
 
-/* Writes, by a warp, the zeros and fillers of new data that belong to symbols `symbol` to `end` of the codeword. If a
- * segment, which ends at `segment_end`, has a code block's first symbol, all its symbols of that code block share the
- * code block's zeros and fillers. Calls begin_stores() before it stores any. */
+/* Writes, by a warp, the zeros and fillers of new data that belong to the codeword's symbols from `symbol` to before
+ * `end`. All symbols that the segment, which ends at `segment_end`, has of a code block share its zeros and fillers, if
+ * the segment has the code block's first symbol; else it writes none of them. Calls begin_stores() before it stores
+ * any. */
 template <softqam_output_format FORMAT, typename Function>
 static __device__ __forceinline__ void fill_for_symbols(const softqam_placement &placement, uint32_t symbol,
                                                         uint32_t end, uint32_t segment_end,

@@ -12,13 +12,13 @@
  * thread would spill many values. */
 enum { SOFT_BLOCKS = 7 };
 
-/* Thread blocks likewise, for the kernels that demap layers jointly, which keep columns of points. */
+/* Thread blocks likewise, for the kernels that demap layers jointly, which keep columns of points in registers. */
 enum { JOINT_BLOCKS = 5 };
 
 /* Code blocks. */
 
-/* A thread writes the block's work for a span of a code block. The zeros and fillers are shared by all symbols that the
- * segment has of the code block, if it has the first one. */
+/* Writes shared.work for a span of a code block, by one thread. The zeros and fillers are shared by all symbols that
+ * the segment has of the code block, if it has the first one. */
 template <softqam_output_format FORMAT>
 static __device__ __forceinline__ void open_work(soft_memory &shared, const softqam_code_block &found,
                                                  const block_span &span)
@@ -65,7 +65,8 @@ demodulate_code_blocks(soft_memory &shared, const softqam_common_argument &commo
     demodulate_soft_span<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task.span);
 }
 
-/* Demodulates a thread block's symbols of a segment, of which table and sequence are written, and counts them. */
+/* Demodulates a thread block's symbols of a segment, whose table and sequence are written, and counts them if COUNTING
+ * says so. */
 template <softqam_output_format FORMAT, segment_set SEGMENTS, int ONLY, count_mode COUNTING>
 static __device__ __forceinline__ void demodulate_task(soft_memory &shared, const softqam_common_argument &common,
                                                        const soft_task &task, const u8_table_argument<FORMAT> &u8_table)
@@ -106,7 +107,7 @@ static __device__ __forceinline__ void find_part_of_code_block(soft_task &task, 
     const uint32_t begin = found.first + static_cast<uint32_t>(n_before);
     const uint32_t n =
         n_before < found.n_symbols ? min(parts.n_symbols, found.n_symbols - static_cast<uint32_t>(n_before)) : 0;
-    /* A codeword has less than 2^32 symbols. */
+    /* A codeword has fewer than 2^32 symbols. */
     const uint32_t first = max(placement.codeword_symbol, begin);
     const uint32_t end = min(placement.codeword_symbol + static_cast<uint32_t>(segment.n_symbols), begin + n);
     task.span = block_span_of<FORMAT>(segment, common, 0);
@@ -176,7 +177,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, SEGMENTS == ONLY_JOINT ?
     demodulate_task<FORMAT, SEGMENTS, ONLY, COUNTING>(shared, common, task, u8_table);
 }
 
-/* Returns a kernel to a format; u8 has one, which counts. */
+/* Returns a kernel of an output format; u8 has one, which counts. */
 template <softqam_output_format FORMAT> static softqam_kernel soft_kernel_of(softqam_kernel_key key)
 {
     return find_kernel<FORMAT, SOFT_KERNEL, ELEMENT_KERNEL>(

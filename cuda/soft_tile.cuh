@@ -25,7 +25,7 @@ struct soft_memory : segment_memory {
     uint32_t plane_starts[2 * MAX_AXIS_BITS]; /* with repetition: the data position of each plane's first value */
 };
 
-/* Writes this thread block's zeros and fillers, a share by each warp. */
+/* Writes this thread block's zeros and fillers; each warp writes a share. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ void fill_soft_buffer(const soft_work &work)
 {
     const fill_share share = work.share;
@@ -140,7 +140,8 @@ static __device__ __forceinline__ void demodulate_tiles(soft_memory &shared, con
     const int n_symbols = static_cast<int>(span.n_symbols);
     const int n_warp = static_cast<int>(softqam_warp_symbols(shared.segment.source.n_layers));
     const int row = BLOCK_WARPS * n_warp;
-    /* Sampled symbols are those of two warps, so blocks that count number their warps differently. */
+    /* Sampled symbols fall to two of a block's warps. Blocks that count number their warps differently, so that it is
+     * not the same two in all blocks. */
     const unsigned turn = COUNTING == NO_COUNTS ? 0 : blockIdx.x + blockIdx.x / 128;
     const unsigned warp =
         COUNTING == NO_COUNTS ? threadIdx.x / WARP_THREADS : (threadIdx.x / WARP_THREADS + turn) % BLOCK_WARPS;

@@ -55,7 +55,8 @@ static __device__ __forceinline__ void with_axis_bits(unsigned modulation, const
         }
 }
 
-/* Multiplies floats too: a scale of 1 does not change them. */
+/* Converts a component to a float and multiplies it by the scale. Floats are multiplied, too: a scale of 1 does not
+ * change them. */
 template <typename Component> static __device__ __forceinline__ float convert(Component sample, float scale)
 {
     return __fmul_rn(static_cast<float>(sample), scale);
@@ -104,7 +105,7 @@ struct symbol_scale {
     }
 };
 
-/* False for NaN. */
+/* Returns whether a value lies from `least` to before `end`, both positive; false for NaN. */
 static __device__ __forceinline__ bool is_between(float value, float least, float end)
 {
     return __float_as_uint(value) - __float_as_uint(least) < __float_as_uint(end) - __float_as_uint(least);
@@ -349,7 +350,7 @@ template <int N> struct symbols_in_registers {
     uint32_t erased;   /* demap_symbols() sets bit n if symbol n is an erasure */
 };
 
-/* Sets the scales of such symbols; components are divided by gains. */
+/* Sets the scales of symbols in registers, and divides their components by their gains. */
 template <softqam_output_format FORMAT, bool IS_INVERSE, int N, typename Scale>
 static __device__ __forceinline__ void set_scales(Scale (&scales)[N], symbols_in_registers<N> &symbols,
                                                   const llr_rules &rules)
@@ -369,7 +370,7 @@ static __device__ __forceinline__ void set_scales(Scale (&scales)[N], symbols_in
     }
 }
 
-/* Computes the LLRs of such symbols. */
+/* Computes the LLRs of symbols in registers. */
 template <softqam_output_format FORMAT, int M, bool HAS_GAINS, int N, typename Table>
 static __device__ __forceinline__ void demap_symbols(packed_values<symbol_size<FORMAT, M>::WORDS> (&values)[N],
                                                      const Table &table, symbols_in_registers<N> &symbols,

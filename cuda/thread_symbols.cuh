@@ -7,8 +7,8 @@
 #include "count.cuh"
 #include "segment_block.cuh"
 
-/* A symbol as it lies in memory, its noise value and its gain. Samples of two bytes or one lie in the lower parts of
- * x. */
+/* A symbol as it lies in memory, its noise value and its gain. Components of two bytes or one both lie in x, I lowest.
+ */
 struct raw_symbol {
     uint2 components;
     float noise;
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void with_source(const segment_memory &shared,
         function(source_of<ANY_SOURCE>());
 }
 
-/* A thread's symbols of the thread block's segment. IS_DESCRAMBLED: some may be. */
+/* A thread's symbols of the thread block's segment, which may be descrambled with IS_DESCRAMBLED. */
 template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAMBLED> struct thread_symbols {
     typedef symbol_size<FORMAT, M> size;
     enum { BITS = size::BITS };
@@ -182,7 +182,7 @@ template <softqam_output_format FORMAT, int M, source_kind KIND, bool IS_DESCRAM
     bool noise_is_inverse;
     bool is_descrambled;
     unsigned bit;        /* the next symbol's first bit in the block's sequence */
-    float components[2]; /* the symbol before, divided by its gain */
+    float components[2]; /* the symbol demodulated last, divided by its gain */
     bool is_erasure;     /* the symbol before */
 
     /* Begins at a symbol of the segment, which is n_before symbols into the block's sequence. */
