@@ -139,7 +139,7 @@ struct option_row demod_option_rows[] = {
          "receiver first."),
     OPTION_TEXT("OUTPUT: their soft bits or LLRs, one for each bit, b0 first. A positive LLR, or a byte above the midpoint, means bit 0 "
          "(with --sign 1, bit 1). LLRs are exact max-log. u8 is as in liquid-dsp: 255 means certainly that bit, 0 certainly the "
-         "other one, 127 undecided (a hard decision takes that bit)."),
+         "other one, 127 undecided (as a hard decision 0)."),
     OPTION_TEXT("\"-\" is standard input or output. softqam-demod-mpi does the same as an MPI job: mpirun -n 4 softqam-demod-mpi "
          "capture.cf32 capture.u8"),
     OPTION_TEXT("Examples:"),
