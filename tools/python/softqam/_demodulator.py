@@ -465,7 +465,7 @@ def gold_sequence(c_init: int, n: int, *, first: int = 0, packed: bool = False) 
 
     c_init  0 to 2^31 - 1.
     n       number of bits, 0 to 2^60.
-    first   number of the first bit, 0 to 2^64 - 1; any place costs the same.
+    first   number of the first bit; the last one's is below 2^64. Any place costs the same.
     packed  False: one bit a byte; True: eight, the first one lowest, and zeros after the last one.
 
     Returns [n] uint8, or [(n + 7) // 8].
