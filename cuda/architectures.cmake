@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The GPU architectures of a build that names none: that of this machine's GPUs, else 8.0, whose PTX later GPUs' drivers compile. With
-# SOFTQAM_CUDA_ALL, as packages have it: machine code from Turing to Blackwell, as far as this nvcc knows them (8.6 and
-# 8.9 run that of 8.0), and PTX of the newest data-centre and the newest of all, which the driver compiles for anything else and
-# later.
+# The GPU architectures of a build that names none: those of this machine's GPUs or, without GPUs, 8.0, whose PTX the drivers of later GPUs
+# compile. With SOFTQAM_CUDA_ALL, which packages set, there is machine code for the architectures from Turing to Blackwell that this
+# nvcc knows (8.6 and 8.9 run that of 8.0), and PTX for the newest data-centre architecture and the newest of all, which drivers
+# compile for other and later GPUs.
 option(SOFTQAM_CUDA_ALL "Compile for all GPU architectures, which takes many minutes" OFF)
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT SOFTQAM_CUDA_ALL)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader OUTPUT_VARIABLE architectures ERROR_QUIET RESULT_VARIABLE failed)
@@ -37,7 +37,7 @@ endif()
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "GPU architectures")
-  else() # a larger project's own cache entry is none of ours
+  else() # a larger project's cache is not this project's to write
     set(CMAKE_CUDA_ARCHITECTURES ${architectures})
   endif()
 endif()

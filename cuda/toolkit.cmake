@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# CUDA, if SOFTQAM_CUDA wants it and nvcc is found: have_cuda says whether.
+# Enables CUDA if SOFTQAM_CUDA is on, or is AUTO and nvcc is found; have_cuda says whether it did.
 string(TOUPPER "${SOFTQAM_CUDA}" want_cuda)
 set(have_cuda OFF)
 if(want_cuda STREQUAL AUTO)
@@ -19,7 +19,7 @@ if(have_cuda)
   find_package(CUDAToolkit REQUIRED)
   set(softqam_cuda_flags --fmad=false --threads=2
     -Xcompiler=-ffp-contract=off,-fno-fast-math,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-Wswitch)
-  # Every driver that this toolkit's runtime works with reads code that is compressed well.
+  # Every driver that works with this toolkit's runtime reads code that is compressed for size.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
     list(APPEND softqam_cuda_flags --compress-mode=size)
   endif()
