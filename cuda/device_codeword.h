@@ -12,7 +12,7 @@ typedef struct device_codeword {
     const void *gold_tables; /* the library's, in device memory */
     softqam_llr_limit limit;
     uint32_t n_symbols;  /* symbols of the codeword */
-    uint32_t neighbours; /* softqam_neighbours() */
+    uint32_t neighbours; /* softqam_neighbours(); 1 with block_buffers */
     uint32_t noise_is_inverse;
     uint32_t output_format; /* softqam_output_format */
 } device_codeword;

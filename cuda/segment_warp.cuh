@@ -160,7 +160,7 @@ static __device__ __forceinline__ void demodulate_warp(segment_memory &shared, c
     symbols.open(span.first + min(lane, n_symbols - 1), span.n_before + lane, span.stride);
     if (IS_DESCRAMBLED && KIND != GAIN_SOURCE && KIND != JOINT_SOURCE && COUNTING == NO_COUNTS)
         symbols.is_descrambled = true;
-    if (shared.segment.placement.block_buffers) /* pointers in memory */
+    if (shared.segment.placement.block_buffers) /* the pointers lie in memory */
         wait_for_previous_kernel();
     warp_output<FORMAT, M> output = {shared};
     output.open(span.first);

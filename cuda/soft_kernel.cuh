@@ -25,7 +25,7 @@ static __device__ __forceinline__ void open_work(soft_memory &shared, const soft
 {
     const softqam_placement &placement = shared.segment.placement;
     const uint32_t first = placement.codeword_symbol + static_cast<uint32_t>(span.first) - found.first;
-    if (placement.block_buffers) /* pointers in memory */
+    if (placement.block_buffers) /* the pointers lie in memory */
         wait_for_previous_kernel();
     const softqam_soft_buffer &buffer = placement.buffer;
     const unsigned bits = softqam_symbol_bits(static_cast<softqam_modulation>(placement.modulation));

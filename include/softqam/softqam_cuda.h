@@ -12,8 +12,8 @@
  * bytes; 16 bytes is fastest. The memory must be valid until the kernel has run, in a graph at each launch; demodulator
  * and context may be destroyed once the call has returned.
  *
- * From compute capability 9.0 on, launches are programmatic dependent: a following kernel launched so must call
- * cudaGridDependencySynchronize() before it reads outputs or writes inputs.
+ * From compute capability 9.0 on, launches are programmatic dependent: a following kernel that is launched so, too,
+ * must call cudaGridDependencySynchronize() before it reads outputs or writes inputs.
  */
 #ifndef SOFTQAM_SOFTQAM_CUDA_H
 #define SOFTQAM_SOFTQAM_CUDA_H
@@ -32,7 +32,7 @@ extern "C" {
  * @param d_noise_var  noise values, as config.noise says; NULL for u8
  * @param n_symbols    any number
  * @param d_out        receives softqam_output_nbytes() bytes
- * @param stream       a stream of that device; 0: the legacy default stream
+ * @param stream       a stream of the demodulator's GPU; 0: the legacy default stream
  * @return a status
  */
 SOFTQAM_API softqam_status softqam_cuda_demodulate(const softqam_demodulator *demodulator, const void *d_symbols,
@@ -53,10 +53,11 @@ SOFTQAM_API softqam_status softqam_cuda_demodulate_segments(const softqam_demodu
                                                             cudaStream_t stream);
 
 /**
- * Demodulates segments whose descriptors its kernel reads when it runs: a captured graph serves every slot.
+ * Demodulates segments whose descriptors the kernel reads when it runs, so that one captured graph serves every slot.
  *
  * Nobody checks descriptors: invalid pointers, strides and alignments are undefined behaviour. A segment whose
- * modulation does not suit the output format is left out, as are symbols beyond a codeword's end or 2^31 of a segment.
+ * modulation does not suit the output format is left out, as are symbols beyond a codeword's end and a segment's
+ * symbols after the first 2^31.
  *
  * @param demodulator   the demodulator
  * @param d_segments    the descriptors, not NULL, aligned to 8 bytes, written by earlier work of the stream, or by the
@@ -82,8 +83,8 @@ typedef struct softqam_cuda_prepared_segment {
  * @param demodulator  the demodulator
  * @param segments     as for softqam_cuda_demodulate_segments()
  * @param n_segments   any number
- * @param prepared     receives n_segments, in host memory, which must stay together and in order. Any first n of them
- *                     are valid; those of two calls cannot be joined
+ * @param prepared     receives n_segments prepared segments, in host memory. They must stay together and in order. The
+ *                     first n of them are valid for any n; those of two calls cannot be joined
  * @return as softqam_cuda_demodulate_segments()
  */
 SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulator *demodulator,
@@ -97,9 +98,9 @@ SOFTQAM_API softqam_status softqam_cuda_prepare_segments(const softqam_demodulat
  * running must not write them.
  *
  * @param demodulator   the one that prepared them
- * @param d_prepared    room for max_segments, not NULL, aligned to 8 bytes
+ * @param d_prepared    prepared segments, with room for max_segments, not NULL, aligned to 8 bytes
  * @param d_n_segments  as for softqam_cuda_demodulate_device_segments()
- * @param max_segments  largest number of segments; a room of 1 is fastest
+ * @param max_segments  largest number of segments; 1 is fastest
  * @param max_symbols   as for softqam_cuda_demodulate_device_segments()
  * @param stream        as for softqam_cuda_demodulate()
  * @return a status
@@ -119,7 +120,7 @@ typedef struct softqam_device_codeword {
 /**
  * Makes the description of a codeword.
  * @param description  receives it
- * @param demodulator  output format, llr_limit, sign, noise_floor
+ * @param demodulator  gives output format, llr_limit, sign, noise_floor and the segment's defaults
  * @param segment      as for softqam_cuda_demodulate_segments(), with n_cb > 0, without statistics. Inputs, input_scale
  *                     and first_symbol are ignored
  * @return SOFTQAM_ERROR_INVALID_ARGUMENT also for what device functions lack: u8, pi/2-BPSK, repetition

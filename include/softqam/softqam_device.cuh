@@ -103,7 +103,7 @@ static __device__ __forceinline__ uint32_t warp_sequence(const softqam_device_co
 }
 
 /** Returns BITS <= 32 bits of a sequence that softqam_gold_sequence() wrote from symbol 0 on.
- * @param words  the sequence, with one readable word after the last bit
+ * @param words  the sequence, with one readable word after that of the last bit
  * @param bit    the first bit: the symbol's number times Qm
  * @return as warp_sequence() */
 template <int BITS> static __device__ __forceinline__ uint32_t memory_sequence(const uint32_t *words, uint64_t bit)
@@ -119,9 +119,10 @@ struct place {
     uint32_t n_symbols;  /**< the code block's: E_r / Qm */
 };
 
-/** @param codeword  description
- * @param symbol  a symbol's number
- * @return its place: bit k is LLR k * n_symbols + symbol of the code block */
+/** Returns a symbol's place. The symbol's bit k is LLR k * place.n_symbols + place.symbol of the code block.
+ * @param codeword  description
+ * @param symbol    the symbol's number
+ * @return its place */
 static __device__ __forceinline__ place place_of(const softqam_device_codeword &codeword, uint32_t symbol)
 {
     const internal::softqam_code_block found =
@@ -138,7 +139,7 @@ struct noise_and_gain {
 /** A layer of a pair, as layers[k] of a segment with cross_gain. */
 using joint_layer = internal::joint_layer; /* { float2 symbol; float noise; float gain; } */
 
-/** A thread's statistics, which functions count in registers. */
+/** A thread's statistics, which a demapper's functions count in registers. */
 class statistics
 {
   public:
@@ -200,7 +201,7 @@ struct counted {
     statistics &counts; /**< adds to these */
 };
 
-/** Functions for one modulation and output format. If the codeword has others, target::open() and fill() end the kernel
+/** Functions for one modulation and output format. If the codeword's differ, target::open() and fill() end the kernel
  * with cudaErrorLaunchFailure; other functions compute wrong LLRs. */
 template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct demapper {
     /** Bits an axis; 0: BPSK. */
@@ -220,7 +221,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** Shared memory of a block: up to 256 bytes; 1024QAM: 6 KiB. */
     using table = internal::llr_table_memory<AXIS_BITS>;
 
-    /** Writes the table, as copy_codeword() copies. A barrier must follow.
+    /** Writes the table. All threads of a block must call it; a barrier must follow.
      *  @param to         the table
      *  @param thread     number in the block
      *  @param n_threads  threads of the block */
@@ -286,7 +287,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
                                   next_of(sequence));
     }
 
-    /** Computes the LLRs of a layer beside another codeword's, whose noise value does not matter.
+    /** Computes the LLRs of a layer whose partner is another codeword's. The partner's noise value does not matter.
      *  @param to          receives them
      *  @param codeword    description
      *  @param layer       the wanted layer
@@ -323,7 +324,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
                 element.prefetch();
         }
 
-        /** With combine 1: loads what store() adds to. Must be called before; earlier is faster.
+        /** With combine 1: loads what store() adds to. Must be called before store(); earlier is faster.
          *  @param codeword  description */
         __device__ __forceinline__ void load(const softqam_device_codeword &codeword)
         {
@@ -345,7 +346,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
             for (int n = 0; n < N; n++)
                 left[n] = values[n];
 #pragma unroll 1
-            for (int n = 0; n < N; n++) { /* registers have no index: shift */
+            for (int n = 0; n < N; n++) { /* registers have no index, so values are shifted */
                 internal::soft_element<FORMAT, AXIS_BITS, 1> one;
                 one.open(described.placement, first_symbol + n);
                 one.load(described.placement.combines);
@@ -398,7 +399,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     /** With combine 0: writes zeros and fillers of a range of symbols. All threads of a warp must call it.
      *  @param codeword  description
      *  @param symbol    the first symbol's number
-     *  @param end       the number after the last one's */
+     *  @param end       the last symbol's number plus 1 */
     static __device__ __forceinline__ void fill(const softqam_device_codeword &codeword, uint32_t symbol, uint32_t end)
     {
         const internal::device_codeword &described = internal::open(codeword);
@@ -430,7 +431,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     static __device__ __forceinline__ uint32_t bits_of(uint32_t sequence) { return sequence; }
     static __device__ __forceinline__ uint32_t bits_of(const counted &sequence) { return sequence.sequence; }
 
-    /* Returns the next symbol's. */
+    /* Returns the next symbol's sequence. */
     static __device__ __forceinline__ uint32_t next_of(uint32_t sequence) { return sequence >> BITS; }
     static __device__ __forceinline__ counted next_of(const counted &sequence)
     {
