@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A softqam_gpu, for the files at the top: the table of functions (gpu.c) and the calls on device memory
- * (device_calls.c). */
+/* A softqam_gpu, for the files that public calls lead to: gpu.c (the table of functions), device_calls.c and
+ * device_codeword.c (softqam_cuda.h). */
 #ifndef SOFTQAM_GPU_OBJECT_H
 #define SOFTQAM_GPU_OBJECT_H
 

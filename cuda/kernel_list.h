@@ -18,10 +18,10 @@ typedef enum softqam_kernel_kind {
     CODEWORD_CALL, /* a large one with layers, descrambled or in bit planes */
     COUNTED_CALL,  /* LARGE_CALL and CODEWORD_CALL with statistics */
     COUNTED_CODEWORD,
-    /* segment_kernels.cu: segments without soft buffers and statistics. */
+    /* segment_kernels.cu: segments without soft buffers, pairs or statistics. */
     SEGMENT_KERNEL,
     /* soft_kernel.cuh: segments, some with soft buffers or statistics, of one modulation or any, without repetition.
-     * Add 2 if all have layers that are demapped jointly, else none may have; add 1 with statistics. */
+     * Add 2 if all segments have layers that are demapped jointly, or else none may have any; add 1 with statistics. */
     SOFT_KERNEL,
     /* element_kernel.cuh: segments of one modulation whose symbols go straight to soft buffers. Add 4 or 8 if a thread
      * takes 2 or 4 symbols; add 2 if LLRs are added to what is there; add 1 with statistics. */

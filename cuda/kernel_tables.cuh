@@ -139,7 +139,7 @@ template <int M> struct llr_table_memory {
         }
     }
 
-    /* One of n threads copies its part from global memory. */
+    /* Copies the part of one of n threads from global memory. */
     __device__ __forceinline__ void copy(unsigned thread, unsigned n)
     {
         if constexpr (!IN_REGISTERS) {

@@ -52,7 +52,7 @@ static __device__ __forceinline__ uint32_t value_at(const packed_values<WORDS> &
 
 /* Global memory. */
 
-/* Tells the compiler that this pointer, which was read from memory, is to global memory. */
+/* Tells the compiler that this pointer, which was read from memory, points to global memory. */
 static __device__ __forceinline__ void is_in_global_memory(const void *pointer)
 {
     __builtin_assume(__isGlobal(pointer) != 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making the pipeline: its chunk buffers, their streams and their memory. */
+/* Makes the pipeline: its chunk buffers, their streams and their memory. */
 #define _GNU_SOURCE /* sigset_t */
 #include "pipeline.h"
 

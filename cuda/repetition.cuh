@@ -11,7 +11,7 @@ struct repeated_part {
     softqam_code_block found;
     unsigned char *values; /* the soft buffer */
     uint32_t begin, end;   /* the data positions that are this thread block's */
-    size_t first;          /* symbol of the block's segment */
+    size_t first;          /* the part's first symbol, counted in the segment */
     uint32_t n_symbols;
     bool is_new;  /* nothing has been added yet: positions count as zero */
     bool is_once; /* new data that visits no position twice: LLRs are stored, not added */

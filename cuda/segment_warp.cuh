@@ -21,7 +21,7 @@ struct warp_span {
 struct code_block_values {
     unsigned char *out; /* NULL: nowhere */
     size_t bit_nbytes;  /* from one bit's value to the next one's */
-    uint32_t end;       /* symbol of the codeword */
+    uint32_t end;       /* the code block's end, counted in symbols of the codeword */
 };
 
 /* Finds the place of a symbol's values. A thread seldom reaches another code block, so the function is not inlined. */

@@ -13,7 +13,7 @@ struct soft_work {
     softqam_soft_buffer buffer;
     unsigned char *values; /* the soft buffer; NULL: LLRs go nowhere */
     uint32_t n_symbols;    /* symbols of the code block */
-    uint32_t first;        /* symbol of the code block */
+    uint32_t first;        /* the part's first symbol, counted in the code block */
     soft_fill fill;
     fill_share share; /* this thread block's zeros and fillers */
     bool combines;
@@ -41,7 +41,7 @@ template <softqam_output_format FORMAT> static __device__ __forceinline__ void f
 struct soft_stage {
     uint32_t address;
     uint32_t pitch;
-    uint32_t first; /* symbol of the code block */
+    uint32_t first; /* the first one, counted in the code block */
     uint32_t n_symbols;
 };
 
