@@ -51,7 +51,7 @@ struct thread_counts {
 
 /* The number of sampled symbols that the sums of energies have room for. */
 enum { MAX_SAMPLED = 15 };
-static_assert(static_cast<float>(MAX_SAMPLED) * MAX_ENERGY * ENERGY_UNIT < 0x1p32f, "sums are of 32 bits");
+static_assert(static_cast<float>(MAX_SAMPLED) * MAX_ENERGY * ENERGY_UNIT < 0x1p32f, "Make the sums wider than 32 bits");
 
 /* Returns each value's magnitude, in a word of values. */
 template <softqam_output_format FORMAT> static __device__ __forceinline__ uint32_t magnitudes_of(uint32_t word)
@@ -263,7 +263,7 @@ template <softqam_output_format FORMAT, int M, int N> struct rare_symbols {
     float components[2 * N];
     uint32_t sampled, erased; /* bit n is set if symbol n is */
 
-    static_assert(N != 4 || N * WARP_THREADS / 2 == SAMPLE_SYMBOLS, "two such threads are a group apart");
+    static_assert(N != 4 || N * WARP_THREADS / 2 == SAMPLE_SYMBOLS, "Such threads must be SAMPLE_SYMBOLS apart");
 
     /* Shares the work on sampled symbols between two threads half a warp apart. Their symbols are SAMPLE_SYMBOLS apart
      * and begin at multiples of four in the codeword. So at most one of the two threads has sampled symbols, and then

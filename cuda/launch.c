@@ -305,7 +305,7 @@ static softqam_plain_argument plain_argument_of(const softqam_params *params, co
     };
 }
 
-static_assert(offsetof(softqam_codeword_argument, plain) == 0, "kernels of plain calls take the first part");
+static_assert(offsetof(softqam_codeword_argument, plain) == 0, "Kernels of plain calls take the first member alone");
 
 static size_t count_groups(const softqam_launch *launch, const softqam_kernel *kernel)
 {

@@ -22,7 +22,8 @@ struct descriptor_memory {
 
     static __device__ __forceinline__ descriptor_memory &in_block(soft_memory &shared)
     {
-        static_assert(sizeof(descriptor_memory) <= offsetof(segment_memory, segment), "they do not reach the segment");
+        static_assert(sizeof(descriptor_memory) <= offsetof(segment_memory, segment),
+                      "Descriptors must not reach the segment");
         return *reinterpret_cast<descriptor_memory *>(&shared);
     }
 

@@ -88,6 +88,6 @@ typedef struct argument_segments {
     prepared_segment segments[MAX_SEGMENTS];
 } argument_segments;
 
-static_assert(sizeof(argument_segments) + 16 <= 4096, "a kernel's arguments are limited");
+static_assert(sizeof(argument_segments) + 16 <= 4096, "A kernel's arguments take at most 4 KiB");
 
 #endif

@@ -59,7 +59,7 @@ static __device__ __forceinline__ void add_part(soft_memory &shared, const softq
                 for (unsigned k = 0; k < BITS; k++) {
                     const uint32_t start = shared.plane_starts[k];
                     const uint32_t symbol = data >= start ? data - start : buffer.n_data - start + data;
-                    static_assert(BITS <= 16, "a key has four bits for them");
+                    static_assert(BITS <= 16, "Give a key more than four bits for the bit's number");
                     const uint64_t key = uint64_t{symbol} * 16 + k;
                     if (symbol + round < part.n_symbols && key >= last && key < next)
                         next = key;

@@ -79,7 +79,7 @@ static_assert(sizeof(softqam_common_argument) + 16 +
                           MAX_SEGMENTS *
                               (sizeof(softqam_resolved_segment) + sizeof(softqam_extras) + sizeof(unsigned)) <=
                       4096,
-              "a kernel's arguments are limited");
+              "A kernel's arguments take at most 4 KiB");
 
 /* Reads a kernel's argument at its generic address. Arguments lie in constant memory, which serves a warp one word at a
  * time; at the generic address each thread gets its own word at once, though the first access takes longer. */

@@ -377,7 +377,7 @@ static __device__ __forceinline__ void demap_symbols(packed_values<symbol_size<F
                                                      const llr_rules &rules)
 {
     enum { BITS = symbol_size<FORMAT, M>::BITS };
-    static_assert(N * BITS <= 32, "more bits of the sequence than a word has");
+    static_assert(N * BITS <= 32, "The bits must fit in a word");
     std::conditional_t<HAS_GAINS, gain_scale, symbol_scale> scales[N] = {};
     if (rules.noise_is_inverse)
         set_scales<FORMAT, true>(scales, symbols, rules);

@@ -213,7 +213,7 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
     static constexpr int VALUE_NBYTES = internal::symbol_size<FORMAT, AXIS_BITS>::VALUE_NBYTES;
     static_assert(FORMAT != SOFTQAM_OUTPUT_U8 && MODULATION != SOFTQAM_MODULATION_PI2_BPSK &&
                       MODULATION != SOFTQAM_MODULATION_DEFAULT,
-                  "no device functions");
+                  "Device functions lack u8 and pi/2-BPSK, and need a modulation");
 
     /** A symbol's LLRs, packed: word[0] has b0 in its lowest byte. */
     using llrs = internal::packed_values<internal::symbol_size<FORMAT, AXIS_BITS>::WORDS>;
@@ -358,7 +358,8 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
         }
 
       private:
-        static_assert((N == 1 || N == 2 || N == 4) && N * VALUE_NBYTES <= 8, "no access has so many bytes");
+        static_assert((N == 1 || N == 2 || N == 4) && N * VALUE_NBYTES <= 8,
+                      "A target takes 1, 2 or 4 symbols and at most 8 bytes of a bit's values");
         internal::soft_element<FORMAT, AXIS_BITS, N> element;
         uint32_t first_symbol;
 

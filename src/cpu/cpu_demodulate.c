@@ -20,7 +20,7 @@
 /* Inlines all functions that a function calls, which the compiler does not do for two callers. */
 #define INLINES_ALL __attribute__((flatten))
 
-/* Tiles stay in the first cache. The sequence of an OFDM symbol of one layer, up to 3,276 symbols, is made at once. */
+/* Tiles stay in the L1 cache. The sequence of an OFDM symbol of one layer, up to 3,276 symbols, is made at once. */
 enum {
     TILE_SYMBOLS = 1024,        /* symbols that are gathered or converted at once */
     DESCRAMBLED_SYMBOLS = 3584, /* symbols whose sequence is made, or which are counted, at once */

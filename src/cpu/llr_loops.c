@@ -6,7 +6,7 @@
  * symbols, which are two registers of components, or, of de-interleaved s8, twice as many; the last iteration goes back
  * to be a whole one. A call of fewer symbols is one iteration of its own, or passes through padded_loops.c.
  *
- * Symbols are taken in batches that stay in the first cache. A batch is computed on the fast path, which notes the
+ * Symbols are taken in batches that stay in the L1 cache. A batch is computed on the fast path, which notes the
  * ranges of its values; if these say that an LLR may not be exact, it is computed again on the exact path. So no branch
  * within an iteration depends on a symbol. */
 #include "llr_constants.h"

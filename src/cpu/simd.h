@@ -125,7 +125,7 @@ VEC vec_f32 vec_load_few(const float *from, size_t n, size_t first, float rest)
 #define NOT_INLINED static __attribute__((noinline, noclone))
 #endif
 
-/* Prefetches the input of a later iteration, from the second cache. Addresses after the last symbol do no harm. */
+/* Prefetches the input of a later iteration, from the L2 cache. Addresses after the last symbol do no harm. */
 VEC void prefetch_inputs(const void *symbols, size_t nbytes)
 {
     enum { TO_FIRST = 3, NEAR_NBYTES = 2048, LINE_NBYTES = 64 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting the statistics of a tile whose LLRs lie in the first cache. */
+/* Counting the statistics of a tile whose LLRs lie in the L1 cache. */
 #ifndef SOFTQAM_CPU_STATISTICS_H
 #define SOFTQAM_CPU_STATISTICS_H
 

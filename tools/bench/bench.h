@@ -44,7 +44,7 @@ enum {
 enum bench_launch {
     BENCH_BY_CPU,  /* the CPU's backend */
     BENCH_CALL,    /* one launch and a synchronisation, on the host's clock */
-    BENCH_GRAPH,   /* launches of a graph whose data exceed the second cache */
+    BENCH_GRAPH,   /* launches of a graph whose data exceed the L2 cache */
     BENCH_PINNED,  /* from host memory to host memory */
     BENCH_PAGEABLE /* likewise */
 };

@@ -136,7 +136,7 @@ static bool verify(const struct bench_job *job)
 
 static size_t aligned(size_t nbytes) { return (nbytes + 1023) / 1024 * 1024; }
 
-/* Returns the number of launches in a graph: together they exceed the second cache, unless --largest allows less. */
+/* Returns the number of launches in a graph: together they exceed the L2 cache, unless --largest allows less. */
 static size_t count_launches(const struct bench_job *job)
 {
     enum { GRAPH_NBYTES = 1 << 28 };

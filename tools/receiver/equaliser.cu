@@ -18,7 +18,7 @@ enum {
     N_FILLERS = 40,
     BLOCK_ELEMENTS = 128, /* a thread each */
     BLOCKS = (ELEMENTS + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS,
-    SLOTS = 12, /* each has its own memory, so that no slot's inputs are in the second cache */
+    SLOTS = 12, /* each has its own memory, so that no slot's inputs are in the L2 cache */
     ROUNDS = 8 * SLOTS
 };
 

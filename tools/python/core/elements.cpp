@@ -65,7 +65,7 @@ static void copy_converted(const rows_of_elements &b, elements::conversion how, 
         copy_rows<uint8_t, uint8_t>(b, same);
 }
 
-/* Copies in tiles, whose lines stay in the first cache, if rows are long and neighbours in `from` belong to different
+/* Copies in tiles, whose lines stay in the L1 cache, if rows are long and neighbours in `from` belong to different
  * rows. Short rows of float64 are converted column by column, which compilers vectorise. */
 static void copy_in_tiles(rows_of_elements b, elements::conversion how, int64_t nbytes)
 {

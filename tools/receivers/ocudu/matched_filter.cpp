@@ -10,7 +10,7 @@ using namespace softqam_ocudu;
 namespace
 {
 
-/// Resource elements that are filtered together. Their sums stay in the first cache.
+/// Resource elements that are filtered together. Their sums stay in the L1 cache.
 constexpr size_t chunk = 256;
 
 /// Sums over the ports.

@@ -7,7 +7,7 @@
  * the length G. The demodulator asks the shell, in the same thread, for the memory of each block of LLRs. The shell
  * offers memory of symbols with it, and a demodulator of ours equalises into that. When a code block's symbols are
  * complete, the shell replaces its first LLRs by a mark. Our rate dematcher demaps a code block with a mark from its
- * symbols, which are in the first cache then, and leaves the others to OCUDU's. Without an executor the memory of
+ * symbols, which are in the L1 cache then, and leaves the others to OCUDU's. Without an executor the memory of
  * symbols is used again after each OFDM symbol.
  *
  * If the first LLRs come otherwise, because UCI has been taken out of them or because another demodulator made them,
