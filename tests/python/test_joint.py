@@ -41,7 +41,7 @@ def test_values(received, modulations):
         assert_bytes(both, np.stack([layer.reshape(60, -1) for layer in each], 1).reshape(-1))
         np.testing.assert_array_equal(softqam.demodulate_joint(*received, NOISE_VAR, modulations[0], output="f32", sign=1), -both)
         assert_bytes(softqam.demodulate_joint(*received, 1 / NOISE_VAR, modulations[0], output="f32", noise_form="inverse"), both)
-        for unit in 2.0 ** np.arange(-40, 41):  # of all values alike
+        for unit in 2.0 ** np.arange(-40, 41):  # all values get the same unit
             assert_bytes(softqam.demodulate_joint(*(array * np.float32(unit) for array in received), NOISE_VAR * unit, modulations[0], output="f32"), both)
 
 

@@ -9,7 +9,8 @@
 
 #include "message.h"
 
-/* By value. The first four are the library's, in which symbols are written too. */
+/* The rows are in the order of FILE_ values. The first four formats are the library's, in which symbols are written
+ * too. */
 const struct file_format_row file_formats[N_FILE_FORMATS] = {
     {{".cf32", ".fc32", ".cfile"}, FILE_CF32, SOFTQAM_INPUT_CF32, 8, 1, "cf32_le"},
     {{".cs16", ".sc16", ".ci16"}, FILE_CS16, SOFTQAM_INPUT_CS16, 4, 0x1p-13F, "ci16_le"},

@@ -13,8 +13,8 @@
 /* The changes that are tried besides other modulations and scales. */
 enum change { AS_READ, WITHOUT_MEAN, TURNED, SPINNING, CONJUGATED, AS_FORMAT, N_CHANGES };
 
-/* By how much a change must improve the fit: more than chance would, but less than the right change does if its cause
- * costs a receiver much. */
+/* A change must improve the fit by more than its cost: chance improves it by less, and the right change by more if its
+ * cause costs a receiver much. */
 static const double costs[N_CHANGES] = {0, 0.05, 0.1, 0.12, 0.03, 0.15};
 static const double modulation_cost = 0.015, scale_cost = 0.05;
 static const double least_fit = 0.03, least_changed_fit = 0.18, least_foreign_fit = 0.25;
