@@ -175,8 +175,8 @@ static __device__ __forceinline__ warp_gold gold_at(const gold_tables &tables, u
     return gold;
 }
 
-/* Returns BITS bits of the sequence to each thread of a warp, the first thread's from a bit on, each thread's after
- * those of the thread before. The bits above these are undefined. */
+/* Returns BITS bits of the sequence to each thread of a warp. The first thread's begin at a bit; each other thread's
+ * follow the bits of the thread before it. The word's other bits are undefined. */
 template <int BITS>
 static __device__ __forceinline__ uint32_t warp_sequence(const gold_tables &tables, uint32_t c_init, uint64_t bit)
 {

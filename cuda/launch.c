@@ -261,9 +261,9 @@ static size_t element_blocks(const softqam_launch *launch)
 }
 
 /* The soft kernel is faster in two cases. One is one layer in more blocks than the device holds, since a thread of the
- * element kernel takes only one symbol there. The other is new data of several layers in fewer blocks than a sixteenth
- * of those that the device holds. These would leave multiprocessors idle, each of which holds 12 at most, and the soft
- * kernel, whose threads take one symbol each, has several times as many threads. */
+ * element kernel takes only one symbol there. The other is new data of several layers in fewer blocks than a
+ * sixteenth of what the device holds. So few blocks would leave multiprocessors idle, each of which holds 12 at most,
+ * and the soft kernel, whose threads take one symbol each, has several times as many threads. */
 static bool elements_are_faster(const softqam_launch *launch, const device_kernel *loaded)
 {
     const size_t n_blocks = element_blocks(launch) * launch->n_segments;

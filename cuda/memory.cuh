@@ -134,9 +134,9 @@ template <int NBYTES> static __device__ __forceinline__ void store_shared_value(
 }
 
 /* Programmatic dependent launch, from compute capability 9.0 on: a kernel may begin while the one before it in the
- * stream still runs, and must wait before it reads or writes memory. The next kernel may begin once all thread blocks
- * of this one have let it. If kernels let it at once, several may be waiting; if they let it after their own wait, only
- * one is, whose thread blocks are spread over the device more evenly. */
+ * stream still runs, and must wait before it reads or writes memory. The next kernel may begin once this
+ * one's thread blocks have all let it. If kernels let it at once, several may be waiting; if they let it after their
+ * own wait, only one is, whose thread blocks are spread over the device more evenly. */
 static __device__ __forceinline__ void let_next_kernel_begin()
 {
 #if __CUDA_ARCH__ >= 900

@@ -108,8 +108,8 @@ VEC vec_bytes linear_bytes(const linear_constants *constants, const linear_bits 
 
 /* Returns whether a value may be too near an integer, or a component too large. Up to its sign,
  * a value that is not saturated is |x3|, the distance to the nearest boundary of the last bit, or 2 alpha - |x3|. So it
- * is near an integer if the fraction of |x3| is near 0 or near that of 2 alpha. The words of a lie in the lower halves,
- * those of b in the upper ones. */
+ * is near an integer if the fraction of |x3| is near 0 or near that of 2 alpha. The words of a lie in the lower halves
+ * and the words of b in the upper ones. */
 VEC bool is_undecided(const linear_constants *constants, const linear_bits *a, const linear_bits *b)
 {
     const vec_s32 distance_a = vec_abs_s32(a->x[3]), distance_b = vec_abs_s32(b->x[3]);
