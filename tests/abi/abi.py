@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The binary interface of the shared library, held against the one in this folder: library, functions, enumerations, and
-where members lie, a line each.
+"""The binary interface of the shared library, held against the one in this folder: library, functions, enumerations,
+constants, and where members lie, a line each.
 
     abi.py check  core|cuda SOURCE CC [INCLUDE...]    exit status 1 if they differ at all, 77 without abigail-tools
     abi.py update core|cuda SOURCE CC [INCLUDE...]    writes what is there into this folder
@@ -49,6 +49,15 @@ def name_of(types, identifier):
     return {"class-decl": "struct ", "enum-decl": "enum "}.get(kind.tag, "") + name
 
 
+def constants(part, source):
+    """The numbers that no type has: macros, and the values of an enumeration without a name. The version may change."""
+    for name in ["softqam", "softqam_ldpc"] + ["softqam_cuda"] * (part == "cuda"):
+        text = pathlib.Path(f"{source}/include/softqam/{name}.h").read_text(encoding="utf-8")
+        values = "".join(re.findall(r"^enum \{(.*?)^\};", text, re.M | re.S))
+        numbers = re.findall(r"^#define (SOFTQAM_(?!VERSION_)\w+) (\d+)$", text, re.M) + re.findall(r"^ +(SOFTQAM_\w+) = (\d+)", values, re.M)
+        yield from (f"constant {constant} = {value}" for constant, value in numbers)
+
+
 def describe(part, source, compiler, includes, work):
     library, path = f"{work}/libsoftqam.so", f"{work}/abi.xml"
     build(part, source, compiler, includes, library)
@@ -60,7 +69,7 @@ def describe(part, source, compiler, includes, work):
         # A structure may stand elsewhere with its name alone.
         if "id" in element.attrib and not (element.get("is-declaration-only") and element.get("id") in types):
             types[element.get("id")] = element
-    lines = []
+    lines = list(constants(part, source))
     for function in root.iter("function-decl"):
         parameters = ", ".join(name_of(types, parameter.get("type-id")) for parameter in function.iter("parameter"))
         lines.append(f"function {function.get('elf-symbol-id')}: {name_of(types, function.find('return').get('type-id'))} ({parameters})")
