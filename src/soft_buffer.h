@@ -15,13 +15,13 @@
 
 enum { MAX_CODE_BLOCKS = 65535, MAX_CBG = 32 };
 
-/* Says how a codeword's symbols are divided among its code blocks. The first n_shorter transmitted ones have `shorter`
- * symbols, the others one resource element more. */
+/* Says how a codeword's symbols are divided among its code blocks. The first n_short transmitted ones have
+ * short_symbols symbols, the others one resource element more. */
 typedef struct softqam_code_blocks {
     uint32_t n_code_blocks; /* C */
     uint32_t n_transmitted; /* C' */
-    uint32_t n_shorter;
-    uint32_t shorter;
+    uint32_t n_short;
+    uint32_t short_symbols;
     uint32_t cbgti;
     uint8_t n_groups; /* code block groups; 0: all code blocks are transmitted */
     uint8_t n_layers; /* symbols of a resource element */
@@ -60,12 +60,12 @@ HOST_AND_DEVICE static inline void softqam_code_blocks_make(softqam_code_blocks 
         if (codeword->cbgti >> m & 1)
             blocks->n_transmitted += softqam_group_code_blocks(blocks, m);
     blocks->n_layers = (uint8_t)n_layers;
-    blocks->n_shorter = 0;
-    blocks->shorter = 0;
+    blocks->n_short = 0;
+    blocks->short_symbols = 0;
     if (blocks->n_transmitted > 0) {
         const uint32_t floor = n_elements / blocks->n_transmitted;
-        blocks->n_shorter = blocks->n_transmitted - (n_elements - floor * blocks->n_transmitted);
-        blocks->shorter = floor * n_layers;
+        blocks->n_short = blocks->n_transmitted - (n_elements - floor * blocks->n_transmitted);
+        blocks->short_symbols = floor * n_layers;
     }
 }
 
@@ -107,14 +107,14 @@ static inline uint32_t softqam_code_blocks_before(const softqam_code_blocks *blo
 HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const softqam_code_blocks *blocks,
                                                                        uint32_t symbol)
 {
-    const uint32_t n_in_shorter = blocks->n_shorter * blocks->shorter;
-    const bool is_shorter = symbol < n_in_shorter;
+    const uint32_t n_in_short = blocks->n_short * blocks->short_symbols;
+    const bool is_short = symbol < n_in_short;
     softqam_code_block block;
-    block.n_symbols = blocks->shorter + (is_shorter ? 0 : blocks->n_layers);
-    const uint32_t begin = is_shorter ? 0 : n_in_shorter;
+    block.n_symbols = blocks->short_symbols + (is_short ? 0 : blocks->n_layers);
+    const uint32_t begin = is_short ? 0 : n_in_short;
     const uint32_t n_before = (symbol - begin) / block.n_symbols;
     block.first = begin + n_before * block.n_symbols;
-    block.j = n_before + (is_shorter ? 0 : blocks->n_shorter);
+    block.j = n_before + (is_short ? 0 : blocks->n_short);
     block.r = softqam_code_block_number(blocks, block.j);
     return block;
 }
@@ -122,19 +122,19 @@ HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_at(const sof
 /* Returns the code block that is the j-th transmitted one. */
 HOST_AND_DEVICE static inline softqam_code_block softqam_code_block_nth(const softqam_code_blocks *blocks, uint32_t j)
 {
-    const uint32_t n_longer = j > blocks->n_shorter ? j - blocks->n_shorter : 0;
+    const uint32_t n_longer = j > blocks->n_short ? j - blocks->n_short : 0;
     softqam_code_block block;
     block.j = j;
     block.r = softqam_code_block_number(blocks, j);
-    block.first = j * blocks->shorter + n_longer * blocks->n_layers;
-    block.n_symbols = blocks->shorter + (j < blocks->n_shorter ? 0 : blocks->n_layers);
+    block.first = j * blocks->short_symbols + n_longer * blocks->n_layers;
+    block.n_symbols = blocks->short_symbols + (j < blocks->n_short ? 0 : blocks->n_layers);
     return block;
 }
 
 /* Returns the symbols of the longest code block. */
 HOST_AND_DEVICE static inline uint32_t softqam_code_blocks_longest(const softqam_code_blocks *blocks)
 {
-    return blocks->shorter + (blocks->n_shorter < blocks->n_transmitted ? blocks->n_layers : 0);
+    return blocks->short_symbols + (blocks->n_short < blocks->n_transmitted ? blocks->n_layers : 0);
 }
 
 /* A circular buffer. Its n_data data positions, those that are no fillers, have consecutive numbers. A code block's
