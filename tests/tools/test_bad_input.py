@@ -254,10 +254,14 @@ class Recordings(BadInput):
         for text, cause in (
             *((text, "not JSON") for text in (b"", b"\0", b'{"global":\n{},\n}', b'{"global":{}}x', b'{"global":{}}\0', 5000 * b"[")),
             (b'{"global":{"core:datatype":"cf32_le","core:datatype":"cf32_be"}}', "core:datatype: twice in 'global'"),
+            *((text, "a string has the character U+0000")
+              for text in (rb'{"global":{"core:datatype":"cf32_le\u0000"}}', rb'{"global":{"core:datatype\u0000":"cf32_le"}}', rb'{"global":{},"x":"\\\u0000"}')),
             *((text, "not SigMF: there is no object 'global'") for text in (b"7", b'{"global":3}', b'{"Global":{"core:datatype":"ci8"}}')),
         ):  # fmt: skip
             self.write("x.sigmf-meta", text)
             self.recording_refused(cause)
+        self.record(core__description="a backslash, then: \\u0000")
+        self.ok(self.demod("-q", "x", "x.u8"))
 
 
 main()

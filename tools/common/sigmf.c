@@ -49,6 +49,17 @@ bool sigmf_name_files(const char *path, char meta[PATH_MAX], char data[PATH_MAX]
     return (with_suffix(path, meta_suffix, meta) && with_suffix(path, data_suffix, data)) || message_print_errno(path);
 }
 
+/* Returns whether a string of JSON has the character U+0000 as an escape. cJSON would end the string there. */
+static bool has_null_character(const char *text)
+{
+    for (; *text; text++) {
+        if (!strncmp(text, "\\u0000", 6))
+            return true;
+        text += *text == '\\'; /* a string goes on after an escaped character */
+    }
+    return false;
+}
+
 /* Returns the file's contents; NULL after a failure. */
 static cJSON *parse(const char *path)
 {
@@ -61,6 +72,11 @@ static cJSON *parse(const char *path)
     cJSON *document = read && strlen(text) == n ? cJSON_ParseWithOpts(text, NULL, 1) : NULL;
     if (read && !document)
         message_print(path, n == sizeof text - 1 ? "more than 16 MiB of metadata" : "not JSON");
+    if (document && has_null_character(text)) {
+        cJSON_Delete(document);
+        message_print(path, "a string has the character U+0000");
+        return NULL;
+    }
     return document;
 }
 
