@@ -72,6 +72,7 @@ def wrong_numbers():
     things = [True, 1.5, "1", b"1", object(), (), 1j, Refusing(), float("nan"), -1, 2**64, 2**70, -(2**70)]
     for name in ("first_symbol", "layers", "planes", "scrambling_offset"):
         yield from ({name: thing} for thing in [*things, [1], np.zeros(2, int), np.float32(1), 2**63])
+    yield from ({name: 2**59} for name in ("first_symbol", "scrambling_offset"))
     yield from ({"layers": n} for n in (0, 3, 1, 2, 5, 100))
     yield from ({"planes": n} for n in (0, np.int64(0)))
     yield from ({"c_init": thing} for thing in [*things, 2**31, np.uint32(2**31), np.zeros(3, int), np.zeros((4, 3), int), [[1], [2, 3]]])

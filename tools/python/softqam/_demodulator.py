@@ -123,10 +123,10 @@ _ARGUMENTS = """
                   g = |h|^2, N0 = |h|^2 times the noise variance of y. Biased MMSE: g = b, N0 = b (1 - b).
     c_init        descrambles: start of the scrambling sequence, 0 to 2^31 - 1; a number, or an array that broadcasts
                   to [...], a codeword each.
-    first_symbol  position of symbols[..., 0] in its codeword, all layers together.
+    first_symbol  position of symbols[..., 0] in its codeword, all layers together: 0 to 2^59 - 1.
     scrambling_offset
                   symbols that the scrambling sequence and the parity of pi/2-BPSK count before that, such as those of UCI
-                  on PUSCH, all layers together.
+                  on PUSCH, all layers together: 0 to 2^59 - 1.
     layers        1 to 4: symbols is [..., layers, n], the layers of one codeword; noise_var and gain broadcast to that.
     planes        symbols of a code block, all layers together: its LLRs come as all b0, all b1, .. The last block
                   may be shorter.
