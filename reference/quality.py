@@ -7,7 +7,7 @@ is summed on a grid.
 
     GMI = max over s of the sum over the bits of 1 - E[log2(1 + exp(-(1 - 2b) s L))]
 
-is a rate that bit-interleaved coding with a decoder which takes s L for the LLRs achieves (L. Szczecinski and A. Alvarado,
+is a rate that bit-interleaved coding with a decoder that takes s L for the LLRs achieves (L. Szczecinski and A. Alvarado,
 "Bit-Interleaved Coded Modulation", 2015). Where the scale of L is known, s is 1 / scale."""
 import argparse
 import math

@@ -2,7 +2,7 @@
 # Debian packages, one a component of install.cmake. The preset debian has the prefix that they need.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME softqam)
-# Who makes packages says so. Debian wants an address; this one is none that could be anyone's.
+# A packager sets it to an address of its own. Debian wants an address; this one cannot be anyone's.
 set(CPACK_PACKAGE_CONTACT "softqam developers <developers@softqam.invalid>" CACHE STRING "Maintainer of the Debian packages")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "") # each has its own
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)

@@ -32,8 +32,8 @@ HARNESS_TEST(test_absent_device)
 
 enum { ELEMENTS = 1000, LAYERS = 2 };
 
-/* Checks that a call is refused if any pointer of a good segment is to device memory; of two segments, of the second
- * one, since the first one is empty. */
+/* Checks that a call is refused if any pointer of a good segment is to device memory. If there are two segments, the
+ * first one is empty, and the second one's pointer is found. */
 static void check_refused(const softqam_demodulator *demodulator, const softqam_segment *good, void *device)
 {
     static const size_t places[] = {

@@ -20,7 +20,7 @@ extern "C" {
 #include "fake_cuda.h"
 #include "fault.h"
 
-/* For programs without fault.c. */
+/* Programs without fault.c take these. */
 __attribute__((weak)) bool fault_is_due_in_cuda(const char *) { return false; }
 __attribute__((weak)) bool fault_device_is_lost(void) { return false; }
 __attribute__((weak)) void fault_enter_cuda(void) {}

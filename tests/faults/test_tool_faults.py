@@ -76,7 +76,7 @@ class FaultTest(unittest.TestCase):
                 return
 
     def fail_every_call(self, program, *arguments, files=None, stdin=b"", kinds=ALL_KINDS, step=1, before=None, look=None):
-        """All the calls of a command, or one in `step`, fail one after the other; it gets these files beforehand. `look` is
+        """All the calls of a command, or one in `step`, fail one after the other; `files` are written before each. `look` is
         given what came of each. Returns the functions that failed, each with an exit status."""
         files, stdin = {name: content(of) for name, of in (files or {}).items()}, content(stdin)
         name, before = os.path.basename(before or program), Outcome(before or program, ["--version"], files)
@@ -192,7 +192,7 @@ class MpiFaults(FaultTest):
 
     @staticmethod
     def look(outcome):
-        """The message is looked for among mpirun's, and descriptors are MPI's business."""
+        """Keeps our message among mpirun's, and ignores descriptors, which are MPI's business."""
         outcome.left[2] = "0"
         outcome.err = "".join(line for line in outcome.err.splitlines(keepends=True) if line.startswith("softqam-demod-mpi"))
 

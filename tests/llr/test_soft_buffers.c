@@ -16,8 +16,6 @@
 /* Returns n, or on the CPU the share of n that SOFTQAM_TEST_PERCENT asks for. */
 static size_t trial_count(size_t n) { return llr_calls.alloc ? n : harness_symbol_count(n * 1000) / 1000; }
 
-/* In symbol order or planes. */
-
 static softqam_input_format any_input(harness_random *random)
 {
     return harness_random_below(random, 2)

@@ -50,11 +50,10 @@ typedef struct trial_choice {
     bool is_plain;                            /* one layer, contiguous, default settings: for softqam_demodulate() */
     const softqam_demodulator_config *config; /* NULL: any settings */
     size_t n_elements;                        /* resource elements; for TRIAL_BLOCKS max_bits says it */
-    size_t n_parts;                           /* in which it is demodulated; 0: one or several */
+    size_t n_parts;                           /* parts that it is demodulated in; 0: one or several */
     const llr_values *values;                 /* NULL: the mixture */
     bool counts;                              /* with statistics; values are usual ones, and erasures */
-    /* For TRIAL_BLOCKS. */
-    size_t max_n_cb, max_blocks, max_bits;
+    size_t max_n_cb, max_blocks, max_bits;    /* TRIAL_BLOCKS alone has these */
 } trial_choice;
 
 typedef struct trial trial;

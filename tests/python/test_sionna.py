@@ -159,7 +159,7 @@ def test_derivatives_of_other_modes(bits, mode):
 
 
 def test_signature():
-    """And the arguments by position: hard decisions."""
+    """The signature is Sionna's, and so are the arguments by position, here for hard decisions."""
     assert inspect.signature(Demapper) == inspect.signature(mapping.Demapper)
     symbols = make_symbols(10)
     expected, got = (kind("maxlog", "qam", 4, None, True)(symbols, 0.1) for kind in (mapping.Demapper, Demapper))

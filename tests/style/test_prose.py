@@ -16,9 +16,15 @@ C_COMMENT = re.compile(r"/\*.*?\*/|(?:^[ \t]*//[^\n]*\n)+|//[^\n]*", re.MULTILIN
 HASH_COMMENT = re.compile(r'(?:^[ \t]*#[ ][^\n]*\n)+|^[ \t]*"""[^"]*', re.MULTILINE)
 
 # A comment beside a member may be a clause, as "where LLRs go" or "as given".
-FRAGMENT = re.compile(r"(?:Of|Those|The same of|What|Whether|Which|How|Where|That|As|of|those|the same of|whether|which|that|as (?:much|many))\s")
-OPENING = re.compile(r"(?:^|[.:;] )(?:Of|Those of|The same of) [a-z]")
-PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:from|by)|in the place of|Those of|(?:can be|cannot be|as) told|(?:cannot|not) tell)\b")
+FRAGMENT = re.compile(r"(?:Of|Those|The same of|What|Whether|Which|How|Where|That|As|Who|Whose|Nor|And|To be|(?:In|By|With|At|From) wh(?:ich|ere)"
+                      r"|of|those|the same of|whether|which|that|as (?:much|many)|so (?:a|the))\s")
+OPENING = re.compile(r"(?:^|[.:;] )(?:Of|Those of|The same of) [a-z]|; of [a-z]")
+PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:from|by)|in the place of|Those of|(?:can be|cannot be|as) told|(?:cannot|not) tell"
+                     r"|of them tell|one behind the other|behind (?:it|them|its|\d+|the (?:last|first|others?))|beforehand|[Ss]ays? so of|\b[Aa]n? \w+ which not"
+                     r"|(?:is|are) looked for|while nobody|find out|as \w+ have it|on any of which|that of one|but where|introduces? reasons|its own again)\b|\bGone:")
+# A first sentence that begins with a preposition goes on after a comma, or has a verb.
+PREPOSITION = re.compile(r"(?:In|On|At|By|With|For|To|Into|Behind|Before|After|Without|Beyond|Beside|Between|Against)\s")
+CLAUSE = re.compile(r"[,:;]|\b(?:is|are|was|were|has|have|had|may|must|can|cannot|does|do|did|will|would|needs?|takes?|returns?|gets?|gives?)\b")
 
 
 def words_of(comment):
@@ -29,7 +35,8 @@ def words_of(comment):
 
 
 def problems(text, opens):
-    if opens and FRAGMENT.match(text):
+    first = re.split(r"\.(?:\s|$)", text, maxsplit=1)[0]
+    if opens and (FRAGMENT.match(text) or (PREPOSITION.match(text) and not CLAUSE.search(first))):
         yield f"opens with a fragment: {text[:60]}"
     for pattern in (OPENING, PHRASES):
         yield from (f'"{found.group(0).strip(" .:;")}": ..{text[found.start():found.start() + 60]}' for found in pattern.finditer(text))

@@ -13,7 +13,7 @@ import sys
 
 # Folders each of whose files a README names, theirs or that of the folder above. What is left out explains itself.
 LISTED = ("src", "cuda", "reference", "tools", "tools/common", "tools/demod", "tools/mpi", "tools/gen", "tools/bench", "tools/documents", "tests/faults")
-# Whose comment follows the licence, and how one begins.
+# Files with these suffixes have a comment after the licence, which begins so.
 COMMENTED = {".c": "/*", ".h": "/*", ".cu": "/*", ".cuh": "/*", ".cpp": ("//", "/*"), ".py": '"""', ".sh": "#", ".cmake": "#"}
 
 SPAN = re.compile(r"`([^`\n]+)`")

@@ -83,7 +83,7 @@ static void spoil(size_t k)
     }
 }
 
-/* In two calls that meet at a symbol. */
+/* Verifies the symbols in two calls, which meet at symbol `split`. */
 static bool verify(size_t split)
 {
     const softqam_demodulator_config *config = &capture.config;

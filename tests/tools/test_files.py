@@ -106,7 +106,7 @@ class Outputs(CaptureTest):
         self.ok(self.demod("-n", "x.cf32", "/dev/null"))
 
     def test_replaced_at_once(self):
-        """Who has the old file open keeps the old bytes: it is a new file that takes the name. The umask counts for new ones."""
+        """A process that has the old file open keeps the old bytes: a new file takes the name. The umask counts for new ones."""
         with open(self.path("x.u8"), "rb") as old:
             self.ok(self.demod("x.cf32", "x.u8"))
             self.assertEqual(old.read(), b"old")
@@ -158,7 +158,7 @@ class Pipeline(ToolTest):
     uses_backend = True
 
     def accepted(self, stream, block):
-        """Bytes that the tool takes while nobody reads its output; it must go beyond a block without waiting."""
+        """Bytes that the tool takes if nothing reads its output; it must go beyond a block without waiting."""
         os.set_blocking(stream.fileno(), False)
         n, idle_since, deadline = 0, time.monotonic(), time.monotonic() + 60
         while time.monotonic() < deadline and (n < 2 * block or time.monotonic() - idle_since < 1):
@@ -188,7 +188,7 @@ class Pipeline(ToolTest):
             self.assertEqual((process.stderr.read(), process.wait(TIMEOUT)), (message, code))
 
     def test_failure_while_blocks_wait(self):
-        """Nor do blocks that are read and that nobody demodulates any more: more input is not waited for because of them."""
+        """A run that has failed does not wait for more input, even if blocks are left that were read and will not be demodulated."""
         self.write("sent", bytes(8 * BLOCK_SYMBOLS - 1) + b"\2")
         process = self.start_demod("-i", "cs8", "--noise-var", "1", "-o", "s8", "--verify", "--compare", "sent", "-", "y")
         with contextlib.suppress(BrokenPipeError):

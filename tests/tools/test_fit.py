@@ -19,7 +19,7 @@ SNR_DB = {1: 7, 2: 10, 4: 17, 6: 22, 8: 26, 10: 34}  # by bits of a symbol
 
 
 def swapped(typecode, data):
-    """With the other byte order."""
+    """Returns the data in the other byte order."""
     values = array.array(typecode, data)
     values.byteswap()
     return values.tobytes()

@@ -58,7 +58,7 @@ class Noise(ToolTest):
             stats = json.loads(self.ok(self.demod(*options, "-", "y", data=data)).err)
             self.assertEqual((stats["symbols"], stats["erased"], round(7 * stats["saturated_share"], 6)), (7, 2, 5), name)
             self.assertEqual(self.read("y")[5 * n_bits :], bytes(2 * n_bits), name)
-            # From where most decisions are wrong to where none is. What is said is what is used.
+            # At the lowest SNR most decisions are wrong, at the highest none. The command uses the values that it prints.
             for snr_db in (10, 20, 40) if name == "256qam" else (min(12, 3 * n_bits) + 2 * n_bits,):
                 self.make("x.cf32", "-m", name, "--symbols", "100000", "--snr-db", str(snr_db))
                 options, n0 = ["-m", name, "-o", "f32", "--skip", "1", "x.cf32"], 10 ** (-snr_db / 10)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """SigMF recordings: softqam-demod reads them, softqam-gen writes them. What is refused is in test_bad_input.py.
 
-The Python package sigmf validates the written ones. It is looked for in this Python and in .cache/python, where
-tools/setup.sh puts it; without it, that is skipped.
+The Python package sigmf validates the written ones. This Python may have it, or .cache/python, where
+tools/setup.sh puts it; without it, that test is skipped.
 """
 
 import json

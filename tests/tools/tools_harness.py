@@ -89,7 +89,7 @@ def unpack(typecode, data):
 
 
 def hard_bits(format_, data):
-    """One byte, 0 or 1, a bit; of u8 the decision is 0 from 127 on."""
+    """One byte, 0 or 1, a bit. The decision of a soft bit (u8) is 0 from 127 on."""
     if format_ == "u8":
         return data.translate(bytes(127 * [1] + 129 * [0]))
     return bytes(llr < 0 for llr in unpack(LLR_TYPECODE[format_], data))

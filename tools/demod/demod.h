@@ -122,8 +122,8 @@ double noise_expected_error(softqam_modulation modulation, double noise_var);
 
 /* verify.c */
 
-/* The first symbols are all checked, as many as take a few seconds; of the rest one in VERIFY_STEP, a prime, so that
- * every position in a loop's iteration is checked. */
+/* All of the first symbols are checked, as many as take a few seconds, then one in VERIFY_STEP, a prime, so that every
+ * position in a loop's iteration is checked. */
 #define VERIFY_ALL_SYMBOLS     ((uint64_t)16 << 20)
 #define VERIFY_ALL_LLR_SYMBOLS ((uint64_t)256 << 10)
 #define VERIFY_STEP            ((uint64_t)257)
@@ -193,12 +193,12 @@ struct batch_ring {
 struct demod_run {
     struct demod_options *options;      /* completed by a recording's metadata */
     softqam_demodulator_config *config; /* the options'; its input_scale is then never 0 */
-    struct sigmf_input recording;       /* INPUT's metadata; of a plain INPUT the format alone */
+    struct sigmf_input recording;       /* INPUT's metadata; a plain INPUT has a format alone */
     struct input_file symbols;
     struct input_file noise_vars,
         sent_bits; /* a value for each symbol, or bit; not open unless the command names them */
     struct output_file output;
-    uint64_t n_symbols;       /* symbols to demodulate; UINT64_MAX if their number is not known beforehand */
+    uint64_t n_symbols;       /* symbols to demodulate; UINT64_MAX if their number is not known in advance */
     uint64_t first_symbol;    /* a part's first symbol, from the start of what --skip leaves */
     float noise_var;          /* for all symbols; unused with a noise file */
     uint64_t n_noise_symbols; /* symbols that noise_var was estimated from; 0 if it was not */

@@ -73,7 +73,7 @@ def levels(n_bits):
 
 
 def unit_of(n_bits):
-    """By which the coordinates of an axis are divided, for a mean energy of 1."""
+    """Returns the number that brings an axis's coordinates to a mean energy of 1: they are divided by it."""
     return math.sqrt(2 * sum(x * x for x in levels(n_bits)) / 2 ** n_bits)
 
 
@@ -176,7 +176,7 @@ class Symbols:
         self.high += [f32_above(high) for _, high in intervals]
 
     def points(self, n0, _):
-        """All, in the order of their bits read as a number; of pi/2-BPSK each at an even and at an odd position."""
+        """All points, in the order of their bits read as a number. pi/2-BPSK has each at an even and at an odd position."""
         for label in range(2 ** self.n_bits):
             for _ in range(2 if self.modulation == "pi2-bpsk" else 1):
                 self.add(*map(f32, point(self.n_bits, label, self.turned())), n0)

@@ -9,7 +9,7 @@ from softqam import _core, _names
 from softqam._names import Modulation, integer, real, shown
 
 _MOST = 2**32 - 1
-# In the core's order.
+# The fields have the core's order.
 _LIMITS = {"n_bits": (0, _MOST), "n_code_blocks": (1, 65535), "n_cb": (1, _MOST), "k0": (0, _MOST), "first_filler": (0, _MOST),
            "n_fillers": (0, _MOST), "n_cbg": (0, 32), "cbgti": (0, _MOST), "n_fill": (0, _MOST)}  # fmt: skip
 

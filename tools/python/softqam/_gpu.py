@@ -159,7 +159,7 @@ def describe_in_c(library: Any) -> None:
         in_c[library.array_type] = _core.ArrayLibrary(library.array_type, library.is_plain, library.empty, number)
 
 
-# By the name of the module that defines the type of an array.
+# The keys are names of the modules that define the arrays' types.
 LIBRARIES: dict[str, Callable[[], Any]] = {"torch": _Torch, "cupy": _CuPy}
 
 

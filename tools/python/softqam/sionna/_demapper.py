@@ -63,7 +63,7 @@ def _slopes(n_bits: int) -> Tuple[List[List[float]], float]:
     return slopes.tolist(), spacing
 
 
-# By the bits of an axis. Lists: torch.compile() cannot trace a backward that reads a global tensor.
+# The keys are bits of an axis. The values are lists: torch.compile() cannot trace a backward that reads a global tensor.
 _SLOPES = {n_bits: _slopes(n_bits) for n_bits in range(1, 6)}
 
 
