@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A newcomer finds the way: every file says at its head what it is for, the README of a folder names each of its files,
-links and paths in READMEs lead somewhere; every value in a public header is documented.
+links and paths in READMEs lead somewhere; every value in a public header is documented. Documents and headers stay short.
 
     test_readmes.py SOURCE_DIR           exit status 1 if something is wrong
 """
@@ -15,6 +15,10 @@ import sys
 LISTED = ("src", "cuda", "reference", "tools", "tools/common", "tools/demod", "tools/mpi", "tools/gen", "tools/bench", "tools/documents", "tests/faults")
 # Files with these suffixes have a comment after the licence, which begins so.
 COMMENTED = {".c": "/*", ".h": "/*", ".cu": "/*", ".cuh": "/*", ".cpp": ("//", "/*"), ".py": '"""', ".sh": "#", ".cmake": "#"}
+
+# The most words that all documents, and the comments of all public headers, may have together. What has other characters than
+# letters, as names of the API and formulas do, is no word of a header.
+DOCUMENTS_WORDS, HEADERS_WORDS = 14_000, 4_500
 
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -83,9 +87,20 @@ def check_page(path):
             yield f"{span} is not there"
 
 
+def check_words():
+    documents = [text for path, text in TEXTS.items() if path.endswith(".md")] + [path.read_text(encoding="utf-8") for path in pathlib.Path(".github").glob("*.md")]
+    comments = [comment for path in TEXTS if path.startswith("include/") for comment in re.findall(r"/\*\*.*?\*/", TEXTS[path], re.S)]
+    for what, n, most in (("documents", sum(len(text.split()) for text in documents), DOCUMENTS_WORDS),
+                          ("public headers", sum(len(re.findall(r"\b[A-Za-z]+\b", comment)) for comment in comments), HEADERS_WORDS)):  # fmt: skip
+        print(f"{what}: {n} words")
+        if n > most:
+            yield f"{what}: more than {most} words"
+
+
 wrong = [f"{path}: {problem}" for path in TEXTS for check in
          ([check_page] if path.endswith(".md") else [check_head, check_values] if path.startswith("include/") else [check_head])
          for problem in check(path)]
+wrong += check_words()
 wrong += [f"{folder}: its README {problem}" for folder in LISTED for problem in check_listing(folder)]
 print(*wrong, f"{len(PATHS)} files, {len(wrong)} wrong", sep="\n")
 sys.exit(1 if wrong or len(PATHS) < 100 else 0)
