@@ -13,8 +13,8 @@
  *   and finite, the symbol is an **erasure**, whose LLRs are 0.
  * - **Strides** count an array's entries, not bytes.
  * - **Memory.** Symbols and values in host memory may have any alignment; noise values and gains are aligned to 4
- *   bytes. Outputs must overlap neither inputs nor each other; gaps left by strides belong to a buffer. With a count of
- *   0 nothing is done, and pointers may be NULL.
+ *   bytes. Outputs must overlap neither inputs nor each other; gaps left by strides belong to a buffer. A count of 0
+ *   does nothing; pointers may then be NULL.
  * - **Failures** are statuses; softqam_error_message() has details. The library never prints, exits or aborts.
  * - **Threads** may call any function at once, with the same objects, even for parts of one codeword (without
  *   repetition). A softqam_.._destroy() must come last.
@@ -378,7 +378,7 @@ SOFTQAM_API softqam_status softqam_demodulate_segments(const softqam_demodulator
  */
 SOFTQAM_API void softqam_demodulator_destroy(softqam_demodulator *demodulator);
 
-/** @param demodulator  the demodulator
+/** @param demodulator  the demodulator, or NULL
  * @return its context, which only its creator destroys; NULL for NULL */
 SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulator *demodulator);
 
@@ -391,8 +391,8 @@ SOFTQAM_API softqam_context *softqam_demodulator_context(const softqam_demodulat
  */
 SOFTQAM_API softqam_status softqam_host_alloc(softqam_context *context, size_t nbytes, void **memory);
 
-/** Frees memory from softqam_host_alloc(); NULL is ignored.
- * @param memory  the memory */
+/** Frees memory from softqam_host_alloc().
+ * @param memory  the memory, or NULL */
 SOFTQAM_API void softqam_host_free(void *memory);
 
 /**
@@ -426,12 +426,12 @@ SOFTQAM_API size_t softqam_output_nbytes(softqam_output_format format, softqam_m
  * @return the default input_scale; 0 for an unknown value */
 SOFTQAM_API float softqam_input_default_scale(softqam_input_format format);
 
-/** @param demodulator  the demodulator
+/** @param demodulator  the demodulator, or NULL
  * @return its context's backend: "cpu" or "cuda"; "none" for NULL */
 SOFTQAM_API const char *softqam_backend_name(const softqam_demodulator *demodulator);
 
-/** @param demodulator  the demodulator
- * @return a line for people, such as "avx512, 2 threads", valid as long as the demodulator; "" for NULL */
+/** @param demodulator  the demodulator, or NULL
+ * @return a line for people, such as "avx512, 2 threads" (as configured), which the demodulator keeps; "" for NULL */
 SOFTQAM_API const char *softqam_backend_detail(const softqam_demodulator *demodulator);
 
 /** @param status  a status

@@ -88,6 +88,7 @@ static void check_refused(const harness_setup *setup)
         assert_int_equal(tasks_count(before.n), before.n);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_ERROR_SYSTEM);
         assert_non_null(strstr(softqam_error_message(), "thread 2 of 4 could not be started: "));
+        assert_non_null(strstr(softqam_backend_detail(demodulator), ", 4 threads")); /* the number configured */
     }
 }
 
