@@ -62,9 +62,9 @@ static void nearest_levels(const nr_constellation *constellation, int middle, in
     for (int label = 0; label < 1 << constellation->axis_bits; label++) {
         const int level = nr_level(constellation, label);
         for (int place = 0; place < constellation->axis_bits; place++) {
-            int *of = &nearest[place][label >> (constellation->axis_bits - 1 - place) & 1];
-            if (abs(level - middle) < abs(*of - middle))
-                *of = level;
+            int *found = &nearest[place][label >> (constellation->axis_bits - 1 - place) & 1];
+            if (abs(level - middle) < abs(*found - middle))
+                *found = level;
         }
     }
 }

@@ -40,24 +40,24 @@ HARNESS_TEST(test_started_when_needed)
     harness_setup setup = cpu_setup();
     for (int k = 0; k < 4; k++) {
         setup.context.n_threads = k < 2 ? N_THREADS : 1;
-        const size_t without = tasks_now().n, with = without + setup.context.n_threads - 1;
+        const size_t before_start = tasks_now().n, all = before_start + setup.context.n_threads - 1;
         softqam_context *context = harness_create_context(&setup);
         softqam_demodulator *demodulator = api_create_in(context);
         api_assert_works(demodulator, 1000);
         const unsigned all_else = SOFTQAM_PREPARE_ALL & ~(unsigned)SOFTQAM_PREPARE_THREADS;
         assert_int_equal(softqam_context_prepare(context, all_else), SOFTQAM_OK);
-        assert_int_equal(tasks_count(without), without);
+        assert_int_equal(tasks_count(before_start), before_start);
         if (k % 2)
             assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_THREADS), SOFTQAM_OK);
         else
             api_assert_works(demodulator, LARGE_SYMBOLS);
-        assert_int_equal(tasks_count(with), with);
+        assert_int_equal(tasks_count(all), all);
         assert_int_equal(softqam_context_prepare(context, SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
         softqam_context_destroy(context);
         api_assert_works(demodulator, LARGE_SYMBOLS);
-        assert_int_equal(tasks_count(with), with);
+        assert_int_equal(tasks_count(all), all);
         softqam_demodulator_destroy(demodulator);
-        assert_int_equal(tasks_count(without), without);
+        assert_int_equal(tasks_count(before_start), before_start);
     }
 }
 

@@ -87,8 +87,8 @@ HARNESS_TEST(test_modes)
             continue;
         llr_calls.way = rows[k].name;
         modes = rows[k].modes;
-        SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 0, 0);
-        trial_check_all(&random, &on, N_SYMBOLS, N_TRIALS);
+        SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(2, 0, 0);
+        trial_check_all(&random, &contexts, N_SYMBOLS, N_TRIALS);
     }
     llr_calls.demodulate = usual_call;
     llr_calls.way = "";
@@ -100,11 +100,11 @@ HARNESS_TEST(test_locale)
     const char *own = setlocale(LC_ALL, "");
     const bool has_comma = own && strcmp(localeconv()->decimal_point, ",") == 0;
     harness_random random = harness_random_named(__func__);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(2, 0, 0);
-    softqam_demodulator_config config = {.context = on.items[0], .input_scale = -0.5F};
+    SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(2, 0, 0);
+    softqam_demodulator_config config = {.context = contexts.items[0], .input_scale = -0.5F};
     softqam_demodulator *demodulator;
     if (has_comma)
-        trial_check_all(&random, &on, N_SYMBOLS, N_TRIALS);
+        trial_check_all(&random, &contexts, N_SYMBOLS, N_TRIALS);
     const softqam_status status = softqam_demodulator_create(&demodulator, &config);
     setlocale(LC_ALL, "C");
     if (!has_comma) {

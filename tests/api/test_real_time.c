@@ -76,12 +76,12 @@ WRAP(called, int, clock_gettime, (clockid_t clock, struct timespec *now), (clock
 static llr_demodulate *usual_call;
 
 /* Makes the random harness's calls in another way: plain ones of n_symbols, and others that need all there is. */
-static void check_calls(llr_demodulate *call, const llr_contexts *on, size_t n_symbols)
+static void check_calls(llr_demodulate *call, const llr_contexts *contexts, size_t n_symbols)
 {
     harness_random random = harness_random_named(__func__);
     usual_call = llr_calls.demodulate;
     llr_calls.demodulate = call;
-    trial_check_all(&random, on, n_symbols, N_TRIALS);
+    trial_check_all(&random, contexts, n_symbols, N_TRIALS);
     llr_calls.demodulate = usual_call;
 }
 
@@ -109,13 +109,13 @@ HARNESS_TEST(test_what_is_called)
 {
     for (int kind = 0; kind < 3; kind++) {
         watch();
-        SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(kind == 2 ? 4 : 1, 0, 0);
+        SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(kind == 2 ? 4 : 1, 0, 0);
         assert_non_null(called);
-        for (size_t k = 0; k < on.n && kind > 0; k++)
-            assert_int_equal(softqam_context_prepare(on.items[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
+        for (size_t k = 0; k < contexts.n && kind > 0; k++)
+            assert_int_equal(softqam_context_prepare(contexts.items[k], SOFTQAM_PREPARE_ALL), SOFTQAM_OK);
         may_sleep = kind == 2;
         has_slept = false;
-        check_calls(call_watched, &on, kind == 2 ? LARGE_SYMBOLS : N_SYMBOLS);
+        check_calls(call_watched, &contexts, kind == 2 ? LARGE_SYMBOLS : N_SYMBOLS);
         assert_int_equal(has_slept, kind == 2);
     }
 }

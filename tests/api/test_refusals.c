@@ -285,7 +285,7 @@ HARNESS_TEST(test_reserved)
 {
 #define PLACE(member) offsetof(softqam_segment, member), sizeof(((softqam_segment *)NULL)->member)
     static const struct {
-        size_t at, nbytes;
+        size_t offset, nbytes;
         const char *message;
     } rows[] = {
         {PLACE(reserved), "segment.reserved is not 0"},
@@ -299,7 +299,7 @@ HARNESS_TEST(test_reserved)
     for (size_t k = 0; k < HARNESS_COUNT(rows); k++)
         for (size_t i = 0; i < rows[k].nbytes; i++) {
             softqam_segment segment = good.segment;
-            ((uint8_t *)&segment)[rows[k].at + i] = 0x80;
+            ((uint8_t *)&segment)[rows[k].offset + i] = 0x80;
             check_refused(good.format, &segment, rows[k].message, k);
         }
 }
@@ -453,11 +453,11 @@ HARNESS_TEST(test_codewords)
     /* A field of a codeword that has no code blocks would be ignored without a word. */
     static const row none =
         LLRS(S8, "codeword.n_code_blocks is 0, but another field of the codeword is not", .out = OUT);
-    for (size_t at = 0; at < sizeof(softqam_codeword); at += sizeof(uint32_t)) {
+    for (size_t offset = 0; offset < sizeof(softqam_codeword); offset += sizeof(uint32_t)) {
         softqam_segment segment = none.segment;
-        memcpy((uint8_t *)&segment.codeword + at, &(uint32_t){1}, sizeof(uint32_t));
+        memcpy((uint8_t *)&segment.codeword + offset, &(uint32_t){1}, sizeof(uint32_t));
         if (segment.codeword.n_code_blocks == 0)
-            check_refused(none.format, &segment, none.message, at);
+            check_refused(none.format, &segment, none.message, offset);
     }
     /* The sum of first_symbol and n_symbols overflows; without symbols the message is another one. */
     static const row far = LLRS(S8, OUTSIDE(4, 18446744073709551614), THREE, .first_symbol = UINT64_MAX - 1);

@@ -106,7 +106,7 @@ static void run_set(const set *from, uint64_t n, softqam_output_format output, n
     harness_setup setup = harness_format_setup(output, noise ? SOFTQAM_NOISE_PER_SYMBOL : SOFTQAM_NOISE_PER_CALL);
     setup.demodulator.noise_form = noise == EACH_INVERSE ? SOFTQAM_NOISE_FORM_INVERSE : SOFTQAM_NOISE_FORM_N0;
     harness_random random = harness_random_named(from->name);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(0, 0, on_cuda() ? CHUNK_SYMBOLS / 4 : 0);
+    SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(0, 0, on_cuda() ? CHUNK_SYMBOLS / 4 : 0);
     const double start = harness_seconds();
     const uint64_t n_taken = (n - 1) / stride() + 1;
     next_set = from;
@@ -120,7 +120,7 @@ static void run_set(const set *from, uint64_t n, softqam_output_format output, n
                                          .n_elements = left < most ? left : most,
                                          .n_parts = 1,
                                          .values = &values};
-            trial_check(&random, &on, output, SOFTQAM_INPUT_CF32, &choice);
+            trial_check(&random, &contexts, output, SOFTQAM_INPUT_CF32, &choice);
         }
     print_message("%s: %c runs, the other %s, noise %d, %llu symbols, %.1f s\n", harness_output_names[output],
                   "IQ"[from->running], from -> name, (int)noise, (unsigned long long)n_taken,

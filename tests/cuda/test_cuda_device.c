@@ -285,9 +285,9 @@ HARNESS_TEST(test_more_than_4_gib)
     CUDA(cudaMemset(d_out, DEVICE_CANARY, all));
     CUDA(cudaDeviceSynchronize());
     assert_int_equal(softqam_cuda_demodulate(self.cuda, d_symbols, NULL, n, d_out, 0), SOFTQAM_OK);
-    for (size_t at = 0; at < all; at += NBYTES) {
-        const size_t nbytes = all - at < NBYTES ? all - at : NBYTES;
-        CUDA(cudaMemcpy(got, d_out + at, nbytes, cudaMemcpyDeviceToHost));
+    for (size_t offset = 0; offset < all; offset += NBYTES) {
+        const size_t nbytes = all - offset < NBYTES ? all - offset : NBYTES;
+        CUDA(cudaMemcpy(got, d_out + offset, nbytes, cudaMemcpyDeviceToHost));
         assert_memory_equal(got, self.expected, nbytes);
     }
     CUDA(cudaFree(d_out));

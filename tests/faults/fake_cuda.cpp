@@ -160,8 +160,8 @@ const block *find_block(const void *memory, size_t nbytes)
     if (found == blocks.begin())
         return nullptr;
     --found;
-    const size_t at = (size_t)(first - found->first);
-    return at < found->second.nbytes && nbytes <= found->second.nbytes - at ? &found->second : nullptr;
+    const size_t offset = (size_t)(first - found->first);
+    return offset < found->second.nbytes && nbytes <= found->second.nbytes - offset ? &found->second : nullptr;
 }
 
 /* Returns whether the current device may use memory, which must be of this type. */

@@ -27,9 +27,9 @@ static atomic_long live_blocks;
 static atomic_long live_threads;
 static _Thread_local int cuda_depth;
 
-void fault_arm(unsigned long at, fault_kind how)
+void fault_arm(unsigned long number, fault_kind how)
 {
-    fails_at = at;
+    fails_at = number;
     kind = how;
     atomic_store(&n_calls, 0);
     atomic_store(&struck, NULL);
@@ -156,10 +156,11 @@ WRAP_FAILING(int, open64, (const char *path, int flags, mode_t mode), (path, fla
 WRAP_TRANSFER(read, (int fd, void *to, size_t nbytes), (fd, to, nbytes), EIO)
 WRAP_TRANSFER(write, (int fd, const void *from, size_t nbytes), (fd, from, nbytes), ENOSPC)
 WRAP_FAILING_LATE(int, close, (int fd), (fd), -1, EIO)
-WRAP_FAILING(off64_t, lseek64, (int fd, off64_t at, int whence), (fd, at, whence), -1, EIO)
+WRAP_FAILING(off64_t, lseek64, (int fd, off64_t offset, int whence), (fd, offset, whence), -1, EIO)
 WRAP_FAILING(int, fstat64, (int fd, struct stat64 *status), (fd, status), -1, EIO)
 WRAP_FAILING(int, stat64, (const char *path, struct stat64 *status), (path, status), -1, EIO)
-WRAP_FAILING(int, faccessat, (int at, const char *path, int mode, int flags), (at, path, mode, flags), -1, EACCES)
+WRAP_FAILING(int, faccessat, (int folder, const char *path, int mode, int flags), (folder, path, mode, flags), -1,
+             EACCES)
 WRAP_FAILING(int, fchmod, (int fd, mode_t mode), (fd, mode), -1, EPERM)
 WRAP_FAILING(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), -1, EPERM)
 WRAP_FAILING(ssize_t, getxattr, (const char *path, const char *name, void *to, size_t nbytes), (path, name, to, nbytes),
@@ -229,12 +230,12 @@ static void report(void)
 __attribute__((constructor)) static void arm_from_environment(void)
 {
     static const char *const kinds[] = {"error", "lasting", "interrupt", "short"};
-    const char *at = getenv("SOFTQAM_FAULT_AT"), *how = getenv("SOFTQAM_FAULT_KIND");
-    if (!at || !getenv("SOFTQAM_FAULT_REPORT"))
+    const char *number = getenv("SOFTQAM_FAULT_AT"), *how = getenv("SOFTQAM_FAULT_KIND");
+    if (!number || !getenv("SOFTQAM_FAULT_REPORT"))
         return;
     int chosen = FAULT_ERROR;
     while (how && chosen < FAULT_SHORT && strcmp(how, kinds[chosen]) != 0)
         chosen++;
     atexit(report);
-    fault_arm(strtoul(at, NULL, 10), (fault_kind)chosen);
+    fault_arm(strtoul(number, NULL, 10), (fault_kind)chosen);
 }

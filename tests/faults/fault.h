@@ -19,7 +19,7 @@ typedef enum fault_kind {
 } fault_kind;
 
 /* Call number `at`, from 1 on, fails; 0 only counts. The counts start again. */
-void fault_arm(unsigned long at, fault_kind kind);
+void fault_arm(unsigned long number, fault_kind kind);
 
 /* Back to normal. */
 void fault_disarm(void);

@@ -158,7 +158,7 @@ static softqam_modulation modulation;
 
 softqam_modulation harness_modulation(void) { return modulation; }
 
-void harness_set_modulation(softqam_modulation of) { modulation = of; }
+void harness_set_modulation(softqam_modulation chosen) { modulation = chosen; }
 
 size_t harness_symbol_bits(void) { return softqam_bits_per_symbol(harness_modulation()); }
 
@@ -210,8 +210,8 @@ uint64_t harness_hash(const void *bytes, size_t nbytes)
 
 harness_random harness_random_stream(uint32_t stream)
 {
-    const uint64_t of[] = {seed(), stream};
-    return (harness_random){.state = harness_hash(of, sizeof of)};
+    const uint64_t numbers[] = {seed(), stream};
+    return (harness_random){.state = harness_hash(numbers, sizeof numbers)};
 }
 
 harness_random harness_random_named(const char *name)

@@ -69,7 +69,7 @@ softqam_backend harness_backend(void);
  * 256qam. Any other name ends the program. Soft bits are 256QAM's alone. A test may set another one,
  * whose levels and boundaries symbols are then close to. */
 softqam_modulation harness_modulation(void);
-void harness_set_modulation(softqam_modulation of);
+void harness_set_modulation(softqam_modulation chosen);
 size_t harness_symbol_bits(void);
 
 /* True if a demodulator of the CUDA backend can be made. */

@@ -30,11 +30,11 @@ void harness_buffer_close(harness_buffer *self)
     *self = (harness_buffer){0};
 }
 
-static void place(harness_buffer *self, size_t nbytes, size_t gap, size_t at)
+static void place(harness_buffer *self, size_t nbytes, size_t gap, size_t offset)
 {
     assert_true(gap <= HARNESS_MAX_GAP && nbytes + gap <= self->room_nbytes);
     memset(self->room, CANARY, self->room_nbytes);
-    self->data = self->room + at;
+    self->data = self->room + offset;
     self->nbytes = nbytes;
 }
 

@@ -32,7 +32,7 @@ llr_library llr_calls = {"", demodulate_on_host, NULL, NULL, large_call};
 
 enum { ON_HEAP, GUARDED, OF_CONTEXT, OF_DEVICE };
 
-void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *on, size_t nbytes, size_t unit)
+void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *contexts, size_t nbytes, size_t unit)
 {
     static const int kinds[2][4] = {{ON_HEAP, ON_HEAP, GUARDED, GUARDED}, {ON_HEAP, GUARDED, OF_CONTEXT, OF_CONTEXT}};
     const size_t gap = harness_random_below(random, HARNESS_MAX_GAP / unit + 1) * unit;
@@ -45,7 +45,7 @@ void llr_memory_open(llr_memory *self, harness_random *random, const llr_context
     } else if (self->kind == GUARDED) {
         harness_buffer_open(&self->buffer, nbytes);
     } else if (self->kind == OF_CONTEXT) {
-        assert_int_equal(softqam_host_alloc(on->items[0], room_nbytes, &room), SOFTQAM_OK);
+        assert_int_equal(softqam_host_alloc(contexts->items[0], room_nbytes, &room), SOFTQAM_OK);
     } else {
         room = harness_alloc(room_nbytes);
     }

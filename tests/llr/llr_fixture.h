@@ -83,7 +83,8 @@ typedef struct llr_memory {
     int kind;
 } llr_memory;
 
-void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *on, size_t nbytes, size_t unit);
+void llr_memory_open(llr_memory *self, harness_random *random, const llr_contexts *contexts, size_t nbytes,
+                     size_t unit);
 /* Makes writing a failure if the kind allows that. */
 void llr_memory_protect(const llr_memory *self);
 void llr_memory_close(llr_memory *self);

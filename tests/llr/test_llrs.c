@@ -56,12 +56,12 @@ LLR_TEST(test_values)
     }
 }
 
-static void check_length(harness_random *random, const llr_contexts *on, softqam_output_format format,
+static void check_length(harness_random *random, const llr_contexts *contexts, softqam_output_format format,
                          softqam_input_format input, size_t n)
 {
     const trial_choice choice = {
         .modulation = any_modulation(random, format), .n_layers = 1, .is_plain = true, .n_elements = n, .n_parts = 1};
-    trial_check(random, on, format, input, &choice);
+    trial_check(random, contexts, format, input, &choice);
 }
 
 /* Lengths to 70, around the batches of loops, around chunks and rings of them, and around the parts that threads get.
@@ -85,19 +85,19 @@ HARNESS_TEST(test_lengths)
                                   2 * ring + 3, 65535, 65536, 65537,     99991,         (1 << 20) + 1};
         const size_t n_lengths = chunk == 0 || chunk > 300 ? HARNESS_COUNT(lengths) : N_OTHERS;
         SCOPED(llr_close_contexts)
-        llr_contexts on = llr_open_contexts(pipelines[p].n_threads, pipelines[p].n_streams, chunk);
+        llr_contexts contexts = llr_open_contexts(pipelines[p].n_threads, pipelines[p].n_streams, chunk);
         for (int k = 0; k < HARNESS_N_OUTPUT_FORMATS; k++) {
             const softqam_output_format format = (softqam_output_format)k;
             const size_t most = harness_symbol_count(format == SOFTQAM_OUTPUT_U8 ? 2000000 : 200000);
             for (size_t n = p % stride; n <= N_SHORT; n += p > 0 ? stride : 1)
-                check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
+                check_length(&random, &contexts, format, SOFTQAM_INPUT_CF32, n);
             for (size_t n = BATCH - AROUND; p == 0 && n < 3 * BATCH + AROUND;
                  n += n % BATCH == AROUND ? BATCH - 2 * AROUND : 1)
-                check_length(&random, &on, format, SOFTQAM_INPUT_CF32, n);
+                check_length(&random, &contexts, format, SOFTQAM_INPUT_CF32, n);
             for (size_t i = 0; i < n_lengths; i++) {
                 const bool is_in_turn = i < N_OTHERS || p == 0 || (i + p + (size_t)k) % 3 == 0;
                 if (is_in_turn && lengths[i] < most)
-                    check_length(&random, &on, format, SOFTQAM_INPUT_CF32, lengths[i]);
+                    check_length(&random, &contexts, format, SOFTQAM_INPUT_CF32, lengths[i]);
             }
         }
     }

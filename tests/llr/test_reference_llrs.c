@@ -80,8 +80,8 @@ HARNESS_TEST(test_bound_is_kept)
         for (size_t i = 0; i < n; i++) {
             if (i % 16 == 0) /* BPSK's sum cancels */
                 symbols[2 * i + 1] = nextafterf(i % 32 ? symbols[2 * i] : -symbols[2 * i], i % 64 < 32 ? 0 : 3);
-            const nr_noise of = i % 2 ? nr_noise_var(noise[i]) : nr_inverse_noise_var(noise[i]);
-            worst = fmax(worst, check_symbol(&random, nr_constellations[m], symbols + 2 * i, of));
+            const nr_noise one_noise = i % 2 ? nr_noise_var(noise[i]) : nr_inverse_noise_var(noise[i]);
+            worst = fmax(worst, check_symbol(&random, nr_constellations[m], symbols + 2 * i, one_noise));
         }
         print_message("%s: error up to %.3f of the bound\n", nr_constellations[m]->name, worst);
         assert_true(worst > 0.5); /* the bound is no wider than it must be */

@@ -73,9 +73,10 @@ static const trial_choice usual_blocks = {.layout = TRIAL_BLOCKS, .max_n_cb = 20
 static void check_blocks(const char *test, const trial_choice *choice, unsigned n_threads, size_t n_codewords)
 {
     harness_random random = harness_random_named(test);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(n_threads, 0, 0);
+    SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(n_threads, 0, 0);
     for (size_t k = 0, n = 0; n < n_codewords; k++)
-        n += trial_check(&random, &on, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random), choice);
+        n +=
+            trial_check(&random, &contexts, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random), choice);
 }
 
 HARNESS_TEST(test_random) { check_blocks(__func__, &usual_blocks, 1, harness_symbol_count(8000)); }
@@ -107,9 +108,10 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
     harness_random random = harness_random_named(test);
     for (size_t s = 0; s < HARNESS_COUNT(sizes); s++) {
         const bool is_short = sizes[s].n_layers > 0;
-        SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(sizes[s].n_threads, 0, sizes[s].chunk_symbols);
+        SCOPED(llr_close_contexts)
+        llr_contexts contexts = llr_open_contexts(sizes[s].n_threads, 0, sizes[s].chunk_symbols);
         for (size_t k = 0; k < (is_short ? n_calls / 4 : n_calls); k++) {
-            trial *self = trial_open(&random, &on,
+            trial *self = trial_open(&random, &contexts,
                                      is_soft_bits ? SOFTQAM_OUTPUT_U8 : harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
                                      (softqam_input_format)(k / 4 % HARNESS_N_INPUT_FORMATS));
             for (size_t n = 1 + harness_random_below(&random, TRIAL_MAX_TARGETS); n > 0; n--) {
@@ -134,7 +136,7 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
 static void check_counts(const char *test, unsigned n_threads, size_t n_elements, size_t n_trials)
 {
     harness_random random = harness_random_named(test);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(n_threads, 0, 0);
+    SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(n_threads, 0, 0);
     for (size_t n = 0; n < n_trials; n++) {
         trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
         softqam_output_format format = harness_llr_formats[n % HARNESS_N_LLR_FORMATS];
@@ -149,7 +151,7 @@ static void check_counts(const char *test, unsigned n_threads, size_t n_elements
         choice.n_parts = 1 + harness_random_below(&random, 4);
         choice.n_elements =
             1 + harness_random_below(&random, harness_random_below(&random, 3) ? n_elements / 25 : n_elements);
-        trial_check(&random, &on, format, any_input(&random), &choice);
+        trial_check(&random, &contexts, format, any_input(&random), &choice);
     }
 }
 
@@ -170,7 +172,7 @@ HARNESS_TEST(test_large_codewords)
     const size_t largest = llr_calls.large_call(), n_calls = llr_calls.alloc ? 300 : trial_count(24);
     const size_t on_device[] = {largest / 400, largest / 600, largest / 48, largest / 48};
     harness_random random = harness_random_named(__func__);
-    SCOPED(llr_close_contexts) llr_contexts on = llr_open_contexts(3, 0, 0);
+    SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(3, 0, 0);
     for (size_t k = 0; k < n_calls; k++) {
         const softqam_output_format format = format_at(k * HARNESS_N_MODULATIONS);
         trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
@@ -185,7 +187,7 @@ HARNESS_TEST(test_large_codewords)
             choice.max_blocks = TRIAL_MAX_BLOCKS;
             choice.max_bits = n_symbols * softqam_bits_per_symbol(choice.modulation);
         }
-        trial_check(&random, &on, format, any_input(&random), &choice);
+        trial_check(&random, &contexts, format, any_input(&random), &choice);
     }
 }
 
@@ -236,14 +238,14 @@ static void check_largest(softqam_output_format format, softqam_context *context
 
 LLR_TEST(test_largest_buffer)
 {
-    const llr_contexts *on = *state;
+    const llr_contexts *contexts = *state;
     if (harness_backend() != SOFTQAM_BACKEND_CPU) {
         print_message("for the CPU alone\n");
         skip();
     }
     for (size_t k = 0; k < HARNESS_N_LLR_FORMATS; k++)
-        for (size_t c = 0; c < on->n; c++)
-            check_largest(harness_llr_formats[k], on->items[c]);
+        for (size_t c = 0; c < contexts->n; c++)
+            check_largest(harness_llr_formats[k], contexts->items[c]);
 }
 
 /* softqam_codeword_block() of as many bits and code blocks as there may be, of 3 layers of 64QAM in 31 groups. */

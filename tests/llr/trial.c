@@ -22,7 +22,7 @@ typedef struct target {
 } target;
 
 struct trial {
-    const llr_contexts *on;
+    const llr_contexts *contexts;
     softqam_demodulator_config config;
     size_t value_nbytes, nbytes;
     size_t unit; /* where values may begin: device memory is aligned */
@@ -34,7 +34,7 @@ struct trial {
 
 /* Choosing. */
 
-trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
+trial *trial_open(harness_random *random, const llr_contexts *contexts, softqam_output_format format,
                   softqam_input_format input)
 {
     static const int limits[HARNESS_N_OUTPUT_FORMATS][6] = {
@@ -45,7 +45,7 @@ trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output
     _Static_assert(HARNESS_N_OUTPUT_FORMATS == 5, "limits has a row for each that has limits");
     static const float floors[] = {0.01F, 0.01F, 1, 1e-4F, 1e-30F, 0x1p-100F, FLT_MIN, 1e-42F, 0x1p40F};
     trial *self = harness_alloc(sizeof *self);
-    *self = (trial){.on = on, .value_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1)};
+    *self = (trial){.contexts = contexts, .value_nbytes = softqam_output_nbytes(format, SOFTQAM_MODULATION_BPSK, 1)};
     self->unit = llr_calls.alloc ? self->value_nbytes : 1;
     softqam_demodulator_config_init(&self->config);
     self->config.output_format = format;
@@ -143,13 +143,13 @@ static size_t choose_block_length(harness_random *random, const target *self, si
 }
 
 /* Chooses the code blocks and groups of codeword number k, and how many bits it has. */
-static void choose_blocks(harness_random *random, const target *of, size_t k, trial_codeword *self)
+static void choose_blocks(harness_random *random, const target *destination, size_t k, trial_codeword *self)
 {
     softqam_codeword *codeword = &self->whole.codeword;
-    const size_t element_bits = self->n_layers * self->Q_m, C = of->buffers.n_code_blocks;
-    *codeword = of->buffers;
-    if (of->choice.layout != TRIAL_BLOCKS) {
-        codeword->n_bits = of->choice.n_elements * element_bits;
+    const size_t element_bits = self->n_layers * self->Q_m, C = destination->buffers.n_code_blocks;
+    *codeword = destination->buffers;
+    if (destination->choice.layout != TRIAL_BLOCKS) {
+        codeword->n_bits = destination->choice.n_elements * element_bits;
         return;
     }
     codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
@@ -161,7 +161,7 @@ static void choose_blocks(harness_random *random, const target *of, size_t k, tr
         codeword->cbgti =
             (harness_random_u32(random) >> (32 - n_groups)) | 1U << harness_random_below(random, n_groups);
     }
-    const size_t length = choose_block_length(random, of, of->choice.max_bits / C);
+    const size_t length = choose_block_length(random, destination, destination->choice.max_bits / C);
     codeword->n_bits = (length * C / element_bits + harness_random_below(random, C)) * element_bits;
 }
 
@@ -180,24 +180,24 @@ static circular_buffer buffer_of(const softqam_codeword *codeword)
 
 /* Brings a codeword's code blocks up to date by the reference; or puts its LLRs, or their complements, where they go.
  */
-static void expect(const trial *self, const trial_codeword *of, bool complements, uint8_t *memory)
+static void expect(const trial *self, const trial_codeword *sent, bool complements, uint8_t *memory)
 {
-    const softqam_codeword *codeword = &of->whole.codeword;
+    const softqam_codeword *codeword = &sent->whole.codeword;
     const soft_values values = values_of(&self->config);
     const circular_buffer circular = buffer_of(codeword);
-    const size_t nbytes = self->value_nbytes, stride = of->whole.plane_stride;
-    const uint8_t *llrs = of->llrs;
-    for (size_t r = 0; r < codeword->n_code_blocks; llrs += of->lengths[r++] * nbytes) {
-        const size_t row = stride ? stride : codeword->deinterleave ? of->lengths[r] / of->Q_m : 0;
-        if (!of->transmitted[r] || of->at[r] == TRIAL_NOWHERE)
+    const size_t nbytes = self->value_nbytes, stride = sent->whole.plane_stride;
+    const uint8_t *llrs = sent->llrs;
+    for (size_t r = 0; r < codeword->n_code_blocks; llrs += sent->lengths[r++] * nbytes) {
+        const size_t row = stride ? stride : codeword->deinterleave ? sent->lengths[r] / sent->Q_m : 0;
+        if (!sent->transmitted[r] || sent->begins[r] == TRIAL_NOWHERE)
             continue;
-        uint8_t *to = memory + of->at[r];
+        uint8_t *to = memory + sent->begins[r];
         if (codeword->n_cb > 0)
-            soft_buffer_update(&values, &circular, of->lengths[r], of->Q_m, llrs, codeword->combine == 0,
+            soft_buffer_update(&values, &circular, sent->lengths[r], sent->Q_m, llrs, codeword->combine == 0,
                                codeword->filler_value, to);
         /* 38.212 clause 5.4.2.2: e at i E / Qm + j comes out as f at i + j Qm. */
-        for (size_t k = 0; codeword->n_cb == 0 && k < of->lengths[r]; k++) {
-            const size_t place = row ? k % of->Q_m * row + k / of->Q_m : k;
+        for (size_t k = 0; codeword->n_cb == 0 && k < sent->lengths[r]; k++) {
+            const size_t place = row ? k % sent->Q_m * row + k / sent->Q_m : k;
             for (size_t byte = 0; byte < nbytes; byte++)
                 to[place * nbytes + byte] = llrs[k * nbytes + byte] ^ (complements ? 0xff : 0);
         }
@@ -209,18 +209,19 @@ static softqam_statistics count(const trial *self, size_t k)
 {
     softqam_statistics all = {0};
     for (size_t t = 0; t < self->n_targets; t++) {
-        const trial_codeword *of = &self->targets[t]->sent[k];
+        const trial_codeword *sent = &self->targets[t]->sent[k];
         if (k >= self->targets[t]->n_sent || !self->targets[t]->choice.counts)
             continue;
-        for (size_t p = 0; p < of->n_parts; p++) {
-            const softqam_segment *part = &of->parts[p];
-            const size_t first = part->first_symbol - of->whole.first_symbol;
-            for (size_t r = 0, begin = 0; r < of->whole.codeword.n_code_blocks; begin += of->lengths[r++] / of->Q_m) {
+        for (size_t p = 0; p < sent->n_parts; p++) {
+            const softqam_segment *part = &sent->parts[p];
+            const size_t first = part->first_symbol - sent->whole.first_symbol;
+            for (size_t r = 0, begin = 0; r < sent->whole.codeword.n_code_blocks;
+                 begin += sent->lengths[r++] / sent->Q_m) {
                 const size_t from = larger(begin, first);
-                const size_t end = smaller(begin + of->lengths[r] / of->Q_m, first + part->n_symbols);
-                if (of->at[r] != TRIAL_NOWHERE && from < end)
+                const size_t end = smaller(begin + sent->lengths[r] / sent->Q_m, first + part->n_symbols);
+                if (sent->begins[r] != TRIAL_NOWHERE && from < end)
                     llr_count(&self->config, part, from - first, end - from,
-                              of->llrs + from * of->Q_m * self->value_nbytes, &all);
+                              sent->llrs + from * sent->Q_m * self->value_nbytes, &all);
             }
         }
     }
@@ -231,8 +232,8 @@ static softqam_statistics count(const trial *self, size_t k)
 static void write_special(harness_random *random, const soft_values *values, uint8_t *value)
 {
     static const uint16_t halves[] = {0x7c00, 0xfc00, 0xfbff, 0x7e01};
-    const double limit = values->limit, beyond = values->format == SOFT_F32 ? INFINITY : -limit - 1;
-    const double numbers[] = {limit, -limit, 0, -0.0, beyond, limit - 1};
+    const double limit = values->limit, outside = values->format == SOFT_F32 ? INFINITY : -limit - 1;
+    const double numbers[] = {limit, -limit, 0, -0.0, outside, limit - 1};
     if (values->format == SOFT_F16 && harness_random_below(random, 2))
         memcpy(value, &ANY_OF(random, halves), sizeof halves[0]);
     else
@@ -251,9 +252,9 @@ static void fill_before(const trial *self, harness_random *random, uint8_t *befo
         if (n_cb == 0)
             expect(self, first, true, before);
         for (size_t r = 0; r < first->whole.codeword.n_code_blocks; r++)
-            for (size_t i = 0; i < n_cb && first->at[r] != TRIAL_NOWHERE && first->transmitted[r]; i++) {
+            for (size_t i = 0; i < n_cb && first->begins[r] != TRIAL_NOWHERE && first->transmitted[r]; i++) {
                 const size_t kind = harness_random_below(random, 8);
-                uint8_t *value = before + first->at[r] + i * nbytes;
+                uint8_t *value = before + first->begins[r] + i * nbytes;
                 if (kind == 0)
                     write_special(random, &values, value);
                 else if (kind < 6 && n_llrs > 0)
@@ -274,7 +275,7 @@ static size_t room_of(const target *self, size_t r)
                                 : first->lengths[r];
 }
 
-static void choose_placement(harness_random *random, const trial *in, target *self)
+static void choose_placement(harness_random *random, const trial *owner, target *self)
 {
     const size_t C = self->buffers.n_code_blocks;
     size_t longest = 0, end = self->begin;
@@ -289,27 +290,28 @@ static void choose_placement(harness_random *random, const trial *in, target *se
         self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
     for (size_t k = 0; k < C && self->placement == BY_POINTERS; k++) {
         const size_t r = (k + C / 2) % C; /* in another order than they have in the codeword */
-        end += harness_random_below(random, 20) * in->unit;
+        end += harness_random_below(random, 20) * owner->unit;
         self->pointer_at[r] = end;
-        end += room_of(self, r) * in->value_nbytes;
+        end += room_of(self, r) * owner->value_nbytes;
     }
 }
 
 /* Places the buffers of codeword k's code blocks, and the memory's end after them. */
-static void place_blocks(harness_random *random, trial *in, target *self, size_t k)
+static void place_blocks(harness_random *random, trial *owner, target *self, size_t k)
 {
-    trial_codeword *of = &self->sent[k];
+    trial_codeword *sent = &self->sent[k];
     const size_t stride = self->buffers.block_stride;
-    of->whole.codeword.block_stride = stride;
+    sent->whole.codeword.block_stride = stride;
     for (size_t r = 0, next = self->begin; r < self->buffers.n_code_blocks; r++) {
-        const size_t at = self->placement == BY_STRIDE     ? self->begin + r * stride * in->value_nbytes
-                          : self->placement == BY_POINTERS ? self->pointer_at[r]
-                                                           : next;
-        const size_t end = at + room_of(self, r) * in->value_nbytes;
+        const size_t begin = self->placement == BY_STRIDE     ? self->begin + r * stride * owner->value_nbytes
+                             : self->placement == BY_POINTERS ? self->pointer_at[r]
+                                                              : next;
+        const size_t end = begin + room_of(self, r) * owner->value_nbytes;
         /* No input may lie in the last code block's stride. */
-        in->nbytes = larger(in->nbytes, stride ? at + stride * in->value_nbytes : end);
-        of->at[r] = self->placement == BY_POINTERS && harness_random_below(random, 5) == 0 ? TRIAL_NOWHERE : at;
-        next = of->transmitted[r] ? end : next;
+        owner->nbytes = larger(owner->nbytes, stride ? begin + stride * owner->value_nbytes : end);
+        sent->begins[r] =
+            self->placement == BY_POINTERS && harness_random_below(random, 5) == 0 ? TRIAL_NOWHERE : begin;
+        next = sent->transmitted[r] ? end : next;
     }
 }
 
@@ -334,32 +336,33 @@ static bool keeps_order(const trial_codeword *self)
     return false;
 }
 
-static void open_sent(harness_random *random, trial *in, target *of, size_t k)
+static void open_sent(harness_random *random, trial *owner, target *destination, size_t k)
 {
-    trial_codeword *self = &of->sent[k];
+    trial_codeword *self = &destination->sent[k];
     softqam_codeword *codeword = &self->whole.codeword;
-    trial_choose_segment(random, &in->config, &of->choice, self);
-    choose_blocks(random, of, k, self);
+    trial_choose_segment(random, &owner->config, &destination->choice, self);
+    choose_blocks(random, destination, k, self);
     rate_recovery_transmitted(codeword->n_code_blocks, codeword->n_cbg, codeword->cbgti, self->transmitted);
     rate_recovery_lengths(codeword->n_bits, self->n_layers, self->Q_m, codeword->n_code_blocks, self->transmitted,
                           self->lengths);
     check_blocks(self);
     self->whole.n_symbols = codeword->n_bits / self->Q_m;
-    if (of->choice.layout == TRIAL_PLANES) /* BPSK has one plane, too */
+    if (destination->choice.layout == TRIAL_PLANES) /* BPSK has one plane, too */
         self->whole.plane_stride =
             self->whole.n_symbols + (harness_random_below(random, 2) ? harness_random_below(random, 100) : 0);
-    self->n_parts = of->choice.n_parts ? of->choice.n_parts
-                                       : 1 + harness_random_below(random, harness_random_below(random, 3) ? 16 : 1);
-    trial_open_inputs(random, &in->config, in->on, &of->choice, self);
-    trial_cut(random, &in->config, self);
-    const size_t nbytes = in->value_nbytes * self->Q_m;
+    self->n_parts = destination->choice.n_parts
+                        ? destination->choice.n_parts
+                        : 1 + harness_random_below(random, harness_random_below(random, 3) ? 16 : 1);
+    trial_open_inputs(random, &owner->config, owner->contexts, &destination->choice, self);
+    trial_cut(random, &owner->config, self);
+    const size_t nbytes = owner->value_nbytes * self->Q_m;
     self->llrs = harness_alloc(nbytes * self->whole.n_symbols);
     for (size_t p = 0; p < self->n_parts; p++)
-        llr_expect(&in->config, &self->parts[p],
+        llr_expect(&owner->config, &self->parts[p],
                    self->llrs + (self->parts[p].first_symbol - self->whole.first_symbol) * nbytes);
-    for (size_t i = 0; i < codeword->n_bits && in->config.output_format != SOFTQAM_OUTPUT_U8; i++)
+    for (size_t i = 0; i < codeword->n_bits && owner->config.output_format != SOFTQAM_OUTPUT_U8; i++)
         assert_true(
-            isfinite(soft_values_read((soft_format)in->config.output_format, self->llrs + i * in->value_nbytes)));
+            isfinite(soft_values_read((soft_format)owner->config.output_format, self->llrs + i * owner->value_nbytes)));
     for (size_t p = 0; p < self->n_parts && !keeps_order(self); p++) {
         const size_t other = harness_random_below(random, p + 1);
         const softqam_segment part = self->parts[p];
@@ -370,18 +373,18 @@ static void open_sent(harness_random *random, trial *in, target *of, size_t k)
 
 void trial_add(trial *self, harness_random *random, const trial_choice *choice)
 {
-    target *of = harness_alloc(sizeof *of);
-    *of = (target){.choice = *choice};
-    self->targets[self->n_targets++] = of;
+    target *destination = harness_alloc(sizeof *destination);
+    *destination = (target){.choice = *choice};
+    self->targets[self->n_targets++] = destination;
     self->counts = self->counts || choice->counts;
-    of->begin = harness_random_below(random, 3) ? self->nbytes + harness_random_below(random, 12) * self->unit
-                                                : (self->nbytes + 15) / 16 * 16;
-    choose_buffers(random, self->config.output_format, of);
-    for (size_t k = 0; k < of->n_sent; k++) {
-        open_sent(random, self, of, k);
+    destination->begin = harness_random_below(random, 3) ? self->nbytes + harness_random_below(random, 12) * self->unit
+                                                         : (self->nbytes + 15) / 16 * 16;
+    choose_buffers(random, self->config.output_format, destination);
+    for (size_t k = 0; k < destination->n_sent; k++) {
+        open_sent(random, self, destination, k);
         if (k == 0)
-            choose_placement(random, self, of);
-        place_blocks(random, self, of, k);
+            choose_placement(random, self, destination);
+        place_blocks(random, self, destination, k);
     }
 }
 
@@ -398,23 +401,24 @@ static void close_target(target *self)
 
 /* Sets where the LLRs of a part of codeword k go, in memory that begins at `base`. `pointers` has room for all
  * blocks. */
-static void aim(const trial *self, const target *of, size_t k, uint8_t *base, void **pointers, softqam_segment *part)
+static void aim(const trial *self, const target *destination, size_t k, uint8_t *base, void **pointers,
+                softqam_segment *part)
 {
-    const trial_codeword *codeword = &of->sent[k];
-    part->statistics = of->choice.counts ? self->statistics : NULL;
-    if (of->choice.layout != TRIAL_BLOCKS) {
+    const trial_codeword *codeword = &destination->sent[k];
+    part->statistics = destination->choice.counts ? self->statistics : NULL;
+    if (destination->choice.layout != TRIAL_BLOCKS) {
         const size_t step = (codeword->whole.plane_stride ? 1 : codeword->Q_m) * self->value_nbytes;
         part->codeword = (softqam_codeword){0};
-        part->out = base + of->begin + (part->first_symbol - codeword->whole.first_symbol) * step;
+        part->out = base + destination->begin + (part->first_symbol - codeword->whole.first_symbol) * step;
         return;
     }
     part->codeword = codeword->whole.codeword;
-    if (of->placement != BY_POINTERS) {
-        part->codeword.buffers = base + of->begin;
+    if (destination->placement != BY_POINTERS) {
+        part->codeword.buffers = base + destination->begin;
         return;
     }
-    for (size_t r = 0; r < of->buffers.n_code_blocks; r++) {
-        pointers[r] = codeword->at[r] == TRIAL_NOWHERE ? NULL : base + codeword->at[r];
+    for (size_t r = 0; r < destination->buffers.n_code_blocks; r++) {
+        pointers[r] = codeword->begins[r] == TRIAL_NOWHERE ? NULL : base + codeword->begins[r];
         if (!codeword->transmitted[r] && r % 2)
             pointers[r] = (void *)(uintptr_t)16; /* not followed */
     }
@@ -431,10 +435,10 @@ static size_t list_parts(const trial *self, harness_random *random, size_t k, ui
             left[n_left++] = t;
     while (n_left > 0) {
         const size_t i = harness_random_below(random, n_left), t = left[i];
-        const target *of = self->targets[t];
-        const trial_codeword *codeword = &of->sent[k];
+        const target *destination = self->targets[t];
+        const trial_codeword *codeword = &destination->sent[k];
         segments[n] = codeword->parts[taken[t]];
-        aim(self, of, k, base, pointers + t * TRIAL_MAX_BLOCKS, &segments[n]);
+        aim(self, destination, k, base, pointers + t * TRIAL_MAX_BLOCKS, &segments[n]);
         if (segments[n].n_symbols == 0 && harness_random_below(random, 2))
             segments[n] = (softqam_segment){0}; /* NULL pointers, of which nothing is read */
         n++;
@@ -455,16 +459,16 @@ static void compare(const trial *self, size_t k, const uint8_t *got, const uint8
         i++;
     while (t > 0 && self->targets[t]->begin > i)
         t--;
-    const target *of = self->targets[t];
-    const trial_codeword *codeword = &of->sent[k < of->n_sent ? k : 0];
+    const target *destination = self->targets[t];
+    const trial_codeword *codeword = &destination->sent[k < destination->n_sent ? k : 0];
     fail_msg("%s%s, %s to %s, %s, layout %d, modulation %d, %u layers, %zu symbols in %zu parts, %u code blocks; "
              "target %zu of %zu, transmission %zu of %zu: byte %zu is %d, was %d, should be %d",
              context, llr_calls.way, harness_input_names[self->config.input_format],
              harness_output_names[self->config.output_format],
-             of->choice.values ? of->choice.values->name : "a mixture", (int)of->choice.layout,
-             (int)codeword->whole.modulation, codeword->n_layers, codeword->whole.n_symbols, codeword->n_parts,
-             of->buffers.n_code_blocks, t, self->n_targets, k, of->n_sent, i - of->begin, got[i], before[i],
-             expected[i]);
+             destination->choice.values ? destination->choice.values->name : "a mixture",
+             (int)destination->choice.layout, (int)codeword->whole.modulation, codeword->n_layers,
+             codeword->whole.n_symbols, codeword->n_parts, destination->buffers.n_code_blocks, t, self->n_targets, k,
+             destination->n_sent, i - destination->begin, got[i], before[i], expected[i]);
 }
 
 /* Codewords number k on one context. */
@@ -475,7 +479,8 @@ static void demodulate(const trial *self, harness_random *random, size_t k, cons
     for (size_t t = 0; t < self->n_targets; t++)
         n_parts += k < self->targets[t]->n_sent ? self->targets[t]->sent[k].n_parts : 0;
     llr_memory pointers;
-    llr_memory_open(&pointers, random, self->on, self->n_targets * TRIAL_MAX_BLOCKS * sizeof(void *), sizeof(void *));
+    llr_memory_open(&pointers, random, self->contexts, self->n_targets * TRIAL_MAX_BLOCKS * sizeof(void *),
+                    sizeof(void *));
     scoped_memory softqam_segment *segments = harness_alloc(n_parts * sizeof *segments),
                                   *copies = harness_alloc(n_parts * sizeof *copies);
     assert_int_equal(list_parts(self, random, k, base, (void **)(void *)pointers.buffer.data, segments), n_parts);
@@ -496,7 +501,7 @@ static void demodulate_and_count(trial *self, harness_random *random, size_t k, 
     const softqam_statistics before = {.n_symbols = 5, .information = 7}, expected = count(self, k);
     uint64_t numbers[3][sizeof before / sizeof before.n_symbols];
     llr_memory memory;
-    llr_memory_open(&memory, random, self->on, sizeof before, sizeof(uint64_t));
+    llr_memory_open(&memory, random, self->contexts, sizeof before, sizeof(uint64_t));
     self->statistics = memcpy(memory.buffer.data, &before, sizeof before);
     demodulate(self, random, k, demodulator, splits, base);
     memcpy(numbers[0], &before, sizeof before);
@@ -527,17 +532,17 @@ size_t trial_run(trial *self, harness_random *random, bool splits)
             if (k <= self->targets[t]->n_sent)
                 expect(self, &self->targets[t]->sent[k - 1], false, states[k]);
     }
-    for (size_t c = 0; c < self->on->n; c++) {
+    for (size_t c = 0; c < self->contexts->n; c++) {
         llr_memory memory;
-        scoped_demodulator *demodulator = llr_create(&self->config, self->on->items[c]);
-        llr_memory_open(&memory, random, self->on, self->nbytes, self->unit);
+        scoped_demodulator *demodulator = llr_create(&self->config, self->contexts->items[c]);
+        llr_memory_open(&memory, random, self->contexts, self->nbytes, self->unit);
         memcpy(memory.buffer.data, states[0], self->nbytes);
         for (size_t k = 0; k < n_rounds; k++) {
             if (self->counts)
                 demodulate_and_count(self, random, k, demodulator, splits, memory.buffer.data);
             else
                 demodulate(self, random, k, demodulator, splits, memory.buffer.data);
-            compare(self, k, memory.buffer.data, states[k], states[k + 1], self->on->names[c]);
+            compare(self, k, memory.buffer.data, states[k], states[k + 1], self->contexts->names[c]);
         }
         llr_memory_close(&memory);
     }
@@ -549,17 +554,17 @@ size_t trial_run(trial *self, harness_random *random, bool splits)
     return n_sent;
 }
 
-size_t trial_check(harness_random *random, const llr_contexts *on, softqam_output_format format,
+size_t trial_check(harness_random *random, const llr_contexts *contexts, softqam_output_format format,
                    softqam_input_format input, const trial_choice *choice)
 {
-    trial *self = trial_open(random, on, format, input);
+    trial *self = trial_open(random, contexts, format, input);
     if (choice->config)
         self->config = *choice->config;
     trial_add(self, random, choice);
     return trial_run(self, random, choice->layout == TRIAL_BLOCKS);
 }
 
-void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_symbols, size_t n)
+void trial_check_all(harness_random *random, const llr_contexts *contexts, size_t n_symbols, size_t n)
 {
     for (int format = 0; format < HARNESS_N_OUTPUT_FORMATS; format++) {
         const trial_choice plain = {.modulation = format == SOFTQAM_OUTPUT_U8 ? SOFTQAM_MODULATION_256QAM
@@ -568,7 +573,7 @@ void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_sy
                                     .is_plain = true,
                                     .n_elements = n_symbols,
                                     .n_parts = 1};
-        trial_check(random, on, (softqam_output_format)format, SOFTQAM_INPUT_CF32, &plain);
+        trial_check(random, contexts, (softqam_output_format)format, SOFTQAM_INPUT_CF32, &plain);
     }
     for (size_t k = 0; k < harness_symbol_count(n * 1000) / 1000; k++) {
         const trial_choice any = {.layout = (trial_layout)(k / HARNESS_N_LLR_FORMATS % 3),
@@ -578,7 +583,7 @@ void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_sy
                                   .max_n_cb = 2000,
                                   .max_blocks = 12,
                                   .max_bits = 6000};
-        trial_check(random, on, harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
+        trial_check(random, contexts, harness_llr_formats[k % HARNESS_N_LLR_FORMATS],
                     (softqam_input_format)harness_random_below(random, HARNESS_N_INPUT_FORMATS), &any);
     }
 }

@@ -59,7 +59,7 @@ typedef struct trial_choice {
 typedef struct trial trial;
 
 /* Begins a trial without codewords; sign, limits and scales are any. */
-trial *trial_open(harness_random *random, const llr_contexts *on, softqam_output_format format,
+trial *trial_open(harness_random *random, const llr_contexts *contexts, softqam_output_format format,
                   softqam_input_format input);
 void trial_add(trial *self, harness_random *random, const trial_choice *choice);
 /* Makes one call for the codewords of all targets, and again for those that follow them; if `splits`, perhaps several
@@ -68,11 +68,11 @@ void trial_add(trial *self, harness_random *random, const trial_choice *choice);
 size_t trial_run(trial *self, harness_random *random, bool splits);
 
 /* Makes a trial of one codeword. */
-size_t trial_check(harness_random *random, const llr_contexts *on, softqam_output_format format,
+size_t trial_check(harness_random *random, const llr_contexts *contexts, softqam_output_format format,
                    softqam_input_format input, const trial_choice *choice);
 
 /* Makes plain calls of n_symbols in each format, then n trials of any kind and some hundreds of symbols. */
-void trial_check_all(harness_random *random, const llr_contexts *on, size_t n_symbols, size_t n);
+void trial_check_all(harness_random *random, const llr_contexts *contexts, size_t n_symbols, size_t n);
 
 /* Inside: one codeword, the settings of its segment, and its inputs. A new field of a segment is given its values in
  * trial_codeword.c. */
@@ -93,7 +93,7 @@ typedef struct trial_codeword {
     uint8_t *llrs;          /* f_0, f_1, .. of the first code block sent, then the next one's */
     bool transmitted[TRIAL_MAX_BLOCKS];
     size_t lengths[TRIAL_MAX_BLOCKS]; /* E_r */
-    size_t at[TRIAL_MAX_BLOCKS];      /* where code block r begins in the memory; TRIAL_NOWHERE: dropped */
+    size_t begins[TRIAL_MAX_BLOCKS];  /* where code block r begins in the memory; TRIAL_NOWHERE: dropped */
 } trial_codeword;
 
 float trial_choose_input_scale(harness_random *random);
@@ -102,7 +102,7 @@ float trial_choose_llr_scale(harness_random *random, softqam_output_format forma
 void trial_choose_segment(harness_random *random, softqam_demodulator_config *config, const trial_choice *choice,
                           trial_codeword *self);
 /* Makes the symbols, noise values and gains of a codeword with this many symbols, and the layers that point to them. */
-void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *on,
+void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *contexts,
                        const trial_choice *choice, trial_codeword *self);
 /* Cuts it between any resource elements, some parts empty. As with UCI on PUSCH there may be others between the parts,
  * which the scrambling sequence counts (38.212 clause 6.2.7), and parts whose bits were replaced, which are erasures.

@@ -185,12 +185,12 @@ static void fill_inputs(harness_random *random, const softqam_demodulator_config
 }
 
 /* Makes cross gains of usual size, a few of any, or if these could overflow none. */
-static void open_cross_gains(harness_random *random, const llr_contexts *on, bool counts, trial_codeword *self)
+static void open_cross_gains(harness_random *random, const llr_contexts *contexts, bool counts, trial_codeword *self)
 {
     softqam_segment *whole = &self->whole;
     const size_t n = whole->n_symbols / self->n_layers, stride = larger(whole->cross_stride, 1);
     const size_t n_floats = self->is_joint && n > 0 ? 2 * ((n - 1) * stride + 2) : 0;
-    llr_memory_open(&self->cross, random, on, n_floats * sizeof(float), sizeof(float));
+    llr_memory_open(&self->cross, random, contexts, n_floats * sizeof(float), sizeof(float));
     float *cross = (float *)(void *)self->cross.buffer.data;
     harness_fill_uniform(random, 1, n_floats / 2, cross);
     for (size_t i = harness_random_below(random, 50); i < n_floats; i += 1 + harness_random_below(random, 200))
@@ -200,7 +200,7 @@ static void open_cross_gains(harness_random *random, const llr_contexts *on, boo
             whole->cross_gain[j] = cross + 2 * j;
 }
 
-void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *on,
+void trial_open_inputs(harness_random *random, const softqam_demodulator_config *config, const llr_contexts *contexts,
                        const trial_choice *choice, trial_codeword *self)
 {
     softqam_segment *whole = &self->whole;
@@ -208,10 +208,11 @@ void trial_open_inputs(harness_random *random, const softqam_demodulator_config 
     const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
     const bool has_gains = self->is_joint || (takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0);
     const layer_places places = choose_places(random, config, choice, self, has_gains);
-    llr_memory_open(&self->symbols, random, on, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
+    llr_memory_open(&self->symbols, random, contexts, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
     self->has_erasures = takes_noise && !choice->is_plain && harness_random_below(random, 4) == 0;
-    llr_memory_open(&self->noise, random, on, (places.n_noise + self->has_erasures) * sizeof(float), sizeof(float));
-    llr_memory_open(&self->gains, random, on, places.n_noise * sizeof(float), sizeof(float));
+    llr_memory_open(&self->noise, random, contexts, (places.n_noise + self->has_erasures) * sizeof(float),
+                    sizeof(float));
+    llr_memory_open(&self->gains, random, contexts, places.n_noise * sizeof(float), sizeof(float));
     if (choice->is_plain && !takes_noise)
         whole->noise_stride = 0;
     for (size_t k = 0; k < self->n_sources; k++)
@@ -221,7 +222,7 @@ void trial_open_inputs(harness_random *random, const softqam_demodulator_config 
             .noise_var = takes_noise ? (float *)(void *)self->noise.buffer.data + places.noise[k] : NULL,
             .gain = has_gains ? (float *)(void *)self->gains.buffer.data + places.gains[k] : NULL,
         };
-    open_cross_gains(random, on, choice->counts, self);
+    open_cross_gains(random, contexts, choice->counts, self);
     fill_inputs(random, config, choice, self);
     llr_memory_protect(&self->symbols);
     llr_memory_protect(&self->noise);

@@ -50,7 +50,7 @@ struct parts {
 };
 
 /// Returns a PUSCH processor as OCUDU's upper PHY makes it, but for these parts.
-inline std::unique_ptr<pusch_processor> make_receiver(const parts &of)
+inline std::unique_ptr<pusch_processor> make_receiver(const parts &chosen)
 {
     const auto dft = create_dft_processor_factory_generic();
     const auto crc = create_crc_calculator_factory_sw("auto");
@@ -59,10 +59,10 @@ inline std::unique_ptr<pusch_processor> make_receiver(const parts &of)
     decoder.crc_factory = crc;
     decoder.decoder_factory =
         create_ldpc_decoder_factory_sw("auto", {/*force_decoding*/ false, /*early_stop_syndrome*/ false});
-    decoder.dematcher_factory = of.dematcher;
+    decoder.dematcher_factory = chosen.dematcher;
     decoder.segmenter_factory = create_ldpc_segmenter_rx_factory_sw();
-    decoder.nof_pusch_decoder_threads = of.n_threads + 1;
-    decoder.executor = of.executor;
+    decoder.nof_pusch_decoder_threads = chosen.n_threads + 1;
+    decoder.executor = chosen.executor;
     decoder.nof_prb = max_n_prb;
     decoder.nof_layers = n_ports;
 
@@ -72,14 +72,15 @@ inline std::unique_ptr<pusch_processor> make_receiver(const parts &of)
         create_port_channel_estimator_factory_sw(create_time_alignment_estimator_dft_factory(dft)), at_once, n_ports,
         port_channel_estimator_fd_smoothing_strategy::filter, port_channel_estimator_td_interpolation_strategy::average,
         true);
-    softqam_ocudu::max_joint_bits = of.max_joint_bits;
-    config.demodulator_factory = (of.has_our_demodulator ? softqam_ocudu::create_pusch_demodulator_factory
-                                                         : create_pusch_demodulator_factory_sw)(
-        create_channel_equalizer_generic_factory(of.equalizer), create_dft_transform_precoder_factory(dft, max_n_prb),
-        of.mapper, of.evm, of.scrambling, max_n_prb, true);
+    softqam_ocudu::max_joint_bits = chosen.max_joint_bits;
+    config.demodulator_factory = (chosen.has_our_demodulator ? softqam_ocudu::create_pusch_demodulator_factory
+                                                             : create_pusch_demodulator_factory_sw)(
+        create_channel_equalizer_generic_factory(chosen.equalizer),
+        create_dft_transform_precoder_factory(dft, max_n_prb), chosen.mapper, chosen.evm, chosen.scrambling, max_n_prb,
+        true);
     config.demux_factory = create_ulsch_demultiplex_factory_sw();
-    config.decoder_factory =
-        (of.has_our_decoder ? softqam_ocudu::create_pusch_decoder_factory : create_pusch_decoder_factory_sw)(decoder);
+    config.decoder_factory = (chosen.has_our_decoder ? softqam_ocudu::create_pusch_decoder_factory
+                                                     : create_pusch_decoder_factory_sw)(decoder);
     config.uci_dec_factory =
         create_uci_decoder_factory_generic(create_short_block_detector_factory_sw(), create_polar_factory_sw(), crc);
     config.ch_estimate_dimensions = {max_n_prb, n_ofdm_symbols, n_ports, n_ports};
@@ -219,8 +220,9 @@ inline double us_of(clockid_t clock)
 class receiver final : private pusch_processor_result_notifier
 {
   public:
-    explicit receiver(const parts &of)
-        : processor_(make_receiver(of)), pool_(create_rx_buffer_pool({ldpc::MAX_CODEBLOCK_SIZE, 4, 256, 1000, false}))
+    explicit receiver(const parts &chosen)
+        : processor_(make_receiver(chosen)),
+          pool_(create_rx_buffer_pool({ldpc::MAX_CODEBLOCK_SIZE, 4, 256, 1000, false}))
     {
     }
     ~receiver() override { pool_->stop(); }

@@ -133,10 +133,10 @@ bool repeats(const slot &each)
 }
 
 /// Sets the soft buffers to what an earlier transport block may have left, or gives what they hold.
-std::vector<int8_t> soft_bits(receiver &of, unsigned n_code_blocks, bool fills)
+std::vector<int8_t> soft_bits(receiver &owner, unsigned n_code_blocks, bool fills)
 {
     std::vector<int8_t> bytes;
-    unique_rx_buffer buffer = of.reserve(n_code_blocks, fills);
+    unique_rx_buffer buffer = owner.reserve(n_code_blocks, fills);
     for (unsigned r = 0; r < n_code_blocks; ++r)
         for (log_likelihood_ratio &llr : buffer->get_codeblock_soft_bits(r, ldpc::MAX_CODEBLOCK_SIZE)) {
             if (fills)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Comments and documents are whole sentences: none opens with a word that makes a fragment of it ("Of symbols ..", "What a caller
-has."), and none uses a phrase that readers stumbled over. A comment may be a noun: "The number of symbols."
+has."), and none uses a phrase that readers stumbled over. A comment may be a noun: "The number of symbols." No variable has a
+preposition for its name, except `from` and `to`, `before` and `after`, and `in` beside `out`.
 
     test_prose.py SOURCE_DIR           exit status 1 if something is wrong
 """
@@ -25,6 +26,10 @@ PHRASES = re.compile(r"\b(?:so many|by turns|stands? beside|(?:is|are) told (?:f
 # A first sentence that begins with a preposition goes on after a comma, or has a verb.
 PREPOSITION = re.compile(r"(?:In|On|At|By|With|For|To|Into|Behind|Before|After|Without|Beyond|Beside|Between|Against)\s")
 CLAUSE = re.compile(r"[,:;]|\b(?:is|are|was|were|has|have|had|may|must|can|cannot|does|do|did|will|would|needs?|takes?|returns?|gets?|gives?)\b")
+# A declared name: after a type, `*` or `&`, or after another declared one, and before what can follow it.
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
+NAME = re.compile(r"(?:(?<!return)(?<!else)(?<!case)\b\w+\s+|[*&]\s*|,\s*)(at|of|on|by|with|behind|beyond|beside|into|onto)\s*(?=[;,)=\[{:])")
+NAMED = {".c", ".h", ".cuh", ".cpp"}
 
 
 def words_of(comment):
@@ -47,6 +52,10 @@ def check_source(path):
     for found in (C_COMMENT if path.suffix in C_FILES else HASH_COMMENT).finditer(text):
         for problem in problems(words_of(found.group(0)), True):
             yield f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, found.start()) + 1}: {problem}"
+    if path.suffix in NAMED:
+        code = STRING.sub('""', C_COMMENT.sub(lambda found: "\n" * found.group(0).count("\n"), text))
+        for found in NAME.finditer(code):
+            yield f"{path.relative_to(ROOT)}:{code.count(chr(10), 0, found.start(1)) + 1}: a variable is named `{found.group(1)}`"
 
 
 def check_document(path):

@@ -11,19 +11,19 @@
 #include "common/sample_format.h"
 #include "common/transmitter.h"
 
-static void change(struct bench_case *c, const struct bench_case *by)
+static void change(struct bench_case *c, const struct bench_case *changes)
 {
-    c->name = by->name ? by->name : c->name;
-    c->modulation = by->modulation ? by->modulation : c->modulation;
-    c->input = by->input ? by->input : c->input;
-    c->output = by->output ? by->output : c->output;
-    c->up_to_db = by->up_to_db > 0 ? by->up_to_db : c->up_to_db;
-    c->snr_db = by->snr_db > 0 ? by->snr_db : c->snr_db;
-    c->how |= by->how;
-    c->n_elements = by->n_elements ? by->n_elements : c->n_elements;
-    c->n_layers = by->n_layers ? by->n_layers : c->n_layers;
-    c->stride = by->stride ? by->stride : c->stride;
-    c->launch = by->launch ? by->launch : c->launch;
+    c->name = changes->name ? changes->name : c->name;
+    c->modulation = changes->modulation ? changes->modulation : c->modulation;
+    c->input = changes->input ? changes->input : c->input;
+    c->output = changes->output ? changes->output : c->output;
+    c->up_to_db = changes->up_to_db > 0 ? changes->up_to_db : c->up_to_db;
+    c->snr_db = changes->snr_db > 0 ? changes->snr_db : c->snr_db;
+    c->how |= changes->how;
+    c->n_elements = changes->n_elements ? changes->n_elements : c->n_elements;
+    c->n_layers = changes->n_layers ? changes->n_layers : c->n_layers;
+    c->stride = changes->stride ? changes->stride : c->stride;
+    c->launch = changes->launch ? changes->launch : c->launch;
 }
 
 struct bench_case bench_case_of(const struct bench_table *table, const struct bench_case *row, size_t cell,
@@ -164,9 +164,9 @@ softqam_segment bench_case_segment(const struct bench_case *c, const void *symbo
     else
         segment.out = out;
     for (unsigned layer = 0; layer < c->n_layers; layer++) {
-        const size_t at = c->stride > 0 ? layer : layer * c->n_elements;
-        segment.layers[layer].symbols = (const unsigned char *)symbols + at * softqam_input_symbol_nbytes(c->input);
-        segment.layers[layer].noise_var = has_noise ? noise_var + at : NULL;
+        const size_t first = c->stride > 0 ? layer : layer * c->n_elements;
+        segment.layers[layer].symbols = (const unsigned char *)symbols + first * softqam_input_symbol_nbytes(c->input);
+        segment.layers[layer].noise_var = has_noise ? noise_var + first : NULL;
     }
     if (c->how & BENCH_PAIRS)
         couple(c, symbols, noise_var, &segment);

@@ -239,15 +239,15 @@ class array
 
     /* Makes this a view of an array's first `count` axes, with another element type and `offset` bytes further on. `of`
      * must outlive it, unless it is this array. */
-    void view(const array &of, int count, element element_type, int64_t offset)
+    void view(const array &whole, int count, element element_type, int64_t offset)
     {
-        name = of.name;
+        name = whole.name;
         type = element_type;
-        data = of.data + offset;
-        device = of.device;
+        data = whole.data + offset;
+        device = whole.device;
         n_axes = count;
-        std::copy(of.shape, of.shape + count, shape);
-        std::copy(of.strides, of.strides + count, strides);
+        std::copy(whole.shape, whole.shape + count, shape);
+        std::copy(whole.strides, whole.strides + count, strides);
     }
 
     void insert_axis(int before, int64_t length, int64_t stride)

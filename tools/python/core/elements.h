@@ -14,9 +14,9 @@ float nearest_float(double value);
 class elements
 {
   public:
-    void begin(const char *at)
+    void begin(const char *first)
     {
-        data = at;
+        data = first;
         n_axes = 0;
     }
 

@@ -201,9 +201,9 @@ class layout
         if (!options.is_joint)
             arrange(false);
         part = of_elements(COPIED_PART);
-        for (argument *of : {&symbols, &noise, &gain})
-            if (is_copied(*of))
-                of->copied.reset(new char[static_cast<size_t>(std::min(part, total) * of->nbytes)]);
+        for (argument *input : {&symbols, &noise, &gain})
+            if (is_copied(*input))
+                input->copied.reset(new char[static_cast<size_t>(std::min(part, total) * input->nbytes)]);
     }
 
     /* Plans a call on a device, where nothing is copied: raises if the library does not take the strides. */
@@ -270,14 +270,14 @@ class layout
     int64_t buffers_stride[MAX_AXES];
     uint64_t block_stride = 0;
 
-    void read_floats(const array &values, argument *of)
+    void read_floats(const array &values, argument *to_read)
     {
-        of->nbytes = sizeof(float);
+        to_read->nbytes = sizeof(float);
         const bool is_float64 = values.type == element::float64 && values.device == array::HOST;
         if (values.is_given() && values.type != element::float32 && !is_float64)
             values.type_error("it takes float32");
         if (is_float64)
-            of->how = elements::TO_FLOAT32;
+            to_read->how = elements::TO_FLOAT32;
         const int axes = n_batch + 1 + (options.n_layers > 0);
         int64_t shape[MAX_AXES], strides[MAX_AXES];
         std::fill(strides, strides + axes, 0);
@@ -292,11 +292,11 @@ class layout
             strides[axis + missing] = values.shape[axis] == 1 ? 0 : values.strides[axis];
             addresses |= static_cast<uintptr_t>(strides[axis + missing]);
         }
-        of->data = values.data;
-        of->aligned = addresses % sizeof(float) == 0;
-        of->stride = strides[axes - 1];
-        of->layer_stride = options.n_layers > 0 ? strides[axes - 2] : 0;
-        std::copy(strides, strides + n_batch, of->batch_stride);
+        to_read->data = values.data;
+        to_read->aligned = addresses % sizeof(float) == 0;
+        to_read->stride = strides[axes - 1];
+        to_read->layer_stride = options.n_layers > 0 ? strides[axes - 2] : 0;
+        std::copy(strides, strides + n_batch, to_read->batch_stride);
     }
 
     /* Raises if symbols lie beyond the codeword. The library, which gets them part by part, would find that too late.
@@ -344,22 +344,24 @@ class layout
         for (int axis = 0; axis < n_batch; axis++)
             total *= out_shape[axis];
         codeword = counts_symbols() || options.statistics ? row : total;
-        for (argument *of : {&symbols, &noise, &gain, &cross}) {
-            if (of == &cross && !options.is_joint)
+        for (argument *input : {&symbols, &noise, &gain, &cross}) {
+            if (input == &cross && !options.is_joint)
                 continue;
-            of->order.begin(of->data);
+            input->order.begin(input->data);
             for (int axis = 0; axis < n_batch; axis++)
-                of->order.add_axis(out_shape[axis], of->batch_stride[axis]);
-            of->order.add_axis(n, of->stride);
+                input->order.add_axis(out_shape[axis], input->batch_stride[axis]);
+            input->order.add_axis(n, input->stride);
             if (!in_layers)
-                of->order.add_axis(n_layers, of->layer_stride);
+                input->order.add_axis(n_layers, input->layer_stride);
         }
     }
 
     /* Lets segments have all layers unless the layers are interleaved. */
     void arrange_for_library()
     {
-        const auto is_interleaved = [this](const argument &of) { return of.stride == n_layers * of.layer_stride; };
+        const auto is_interleaved = [this](const argument &input) {
+            return input.stride == n_layers * input.layer_stride;
+        };
         arrange(n_layers > 1 &&
                 (options.is_joint || !(is_interleaved(symbols) && is_interleaved(noise) && is_interleaved(gain))));
     }
@@ -367,32 +369,33 @@ class layout
     int64_t stride_unit() const { return apart ? symbols.nbytes / 2 : symbols.nbytes; }
 
     /* Returns whether the library gets copies. The Gram matrix and z of a joint call are contiguous. */
-    bool is_copied(const argument &of) const
+    bool is_copied(const argument &input) const
     {
-        if (of.how != elements::SAME)
+        if (input.how != elements::SAME)
             return true;
         if (options.is_joint)
-            return &of == &noise && (!noise.aligned || noise.order.stride() < 0);
-        const int64_t n_consecutive = of.order.n_consecutive();
-        const bool usual =
-            n_consecutive == 1 || of.order.stride() == of.nbytes || (&of != &symbols && of.order.stride() == 0);
+            return &input == &noise && (!noise.aligned || noise.order.stride() < 0);
+        const int64_t n_consecutive = input.order.n_consecutive();
+        const bool usual = n_consecutive == 1 || input.order.stride() == input.nbytes ||
+                           (&input != &symbols && input.order.stride() == 0);
         const bool is_long = n_consecutive >= std::min(codeword, FEW_CONSECUTIVE);
-        return !usual || !of.aligned || !is_long || (&of == &symbols && apart) || (&of == &gain && !has_gain_stride());
+        return !usual || !input.aligned || !is_long || (&input == &symbols && apart) ||
+               (&input == &gain && !has_gain_stride());
     }
 
-    static int64_t stride_of(const argument &of) { return of.copied ? of.nbytes : of.order.stride(); }
+    static int64_t stride_of(const argument &input) { return input.copied ? input.nbytes : input.order.stride(); }
 
     /* Returns false if gains need a stride of 0, which to the library is that of the noise. */
     bool has_gain_stride() const { return !gain.data || gain.order.stride() != 0 || stride_of(noise) == 0; }
 
-    const char *place(const argument &of, int64_t first, int64_t *count) const
+    const char *place(const argument &input, int64_t first, int64_t *count) const
     {
-        if (of.copied)
-            return of.copied.get() + (first - part_begin) * of.nbytes;
+        if (input.copied)
+            return input.copied.get() + (first - part_begin) * input.nbytes;
         int64_t left;
-        const char *at = of.order.at(first, &left);
+        const char *first_value = input.order.at(first, &left);
         *count = std::min(*count, left);
-        return at;
+        return first_value;
     }
 
     static_assert(offsetof(softqam_segment, partner_modulation) == 276 && offsetof(softqam_segment, reserved) == 424 &&
@@ -406,15 +409,15 @@ class layout
         const int64_t in_code_block = in_codeword % code_block;
         const int64_t code_block_length = std::min(code_block, codeword - (in_codeword - in_code_block));
         *count = std::min(*count, code_block_length - in_code_block);
-        const char *at = place(symbols, first, count);
+        const char *first_symbols = place(symbols, first, count);
         const char *noise_at = noise.data ? place(noise, first, count) : nullptr;
         const char *gain_at = gain.data ? place(gain, first, count) : nullptr;
         const char *cross_at = cross.data ? place(cross, first, count) : nullptr;
         /* The lengths of code blocks depend on the layers even if their symbols are consecutive. */
         const bool is_consecutive = options.has_soft_buffers && width == 1;
         const int64_t layers = is_consecutive ? n_layers : width, interleaved = is_consecutive ? n_layers : 1;
-        const auto in_layer = [&](const char *first_layer, const argument &of, int64_t k) {
-            return first_layer ? first_layer + k * (is_consecutive ? stride_of(of) : of.layer_stride) : nullptr;
+        const auto in_layer = [&](const char *first_layer, const argument &input, int64_t k) {
+            return first_layer ? first_layer + k * (is_consecutive ? stride_of(input) : input.layer_stride) : nullptr;
         };
         segment->n_symbols = static_cast<size_t>(*count * width);
         segment->first_symbol = options.first_symbol + static_cast<uint64_t>(in_codeword * width);
@@ -436,7 +439,7 @@ class layout
             segment->out = out + static_cast<size_t>(value * width) * value_nbytes;
         for (int64_t k = 0; k < layers; k++) {
             softqam_layer &layer = segment->layers[k];
-            const char *in_phase = in_layer(at, symbols, k);
+            const char *in_phase = in_layer(first_symbols, symbols, k);
             layer.symbols = in_phase;
             layer.symbols_q = apart && !symbols.copied ? in_phase + q_offset : nullptr;
             layer.noise_var = reinterpret_cast<const float *>(in_layer(noise_at, noise, k));
@@ -450,8 +453,8 @@ class layout
 
     void couple(softqam_segment *segment, const char *cross_at) const
     {
-        const auto partner_of = [](const void *of, int64_t offset) {
-            return of ? static_cast<const char *>(of) + offset : nullptr;
+        const auto partner_of = [](const void *input, int64_t offset) {
+            return input ? static_cast<const char *>(input) + offset : nullptr;
         };
         segment->cross_gain[0] = static_cast<const float *>(static_cast<const void *>(cross_at));
         segment->cross_stride = static_cast<size_t>(cross.order.stride() / cross.nbytes);
@@ -488,9 +491,9 @@ class layout
                                    symbols.copied.get() + q * component, symbols.nbytes);
         else if (symbols.copied)
             symbols.order.copy(part_begin, count, symbols.how, symbols.nbytes, 0, symbols.copied.get(), symbols.nbytes);
-        for (const argument *of : {&noise, &gain})
-            if (of->copied)
-                of->order.copy(part_begin, count, of->how, of->nbytes, 0, of->copied.get(), of->nbytes);
+        for (const argument *input : {&noise, &gain})
+            if (input->copied)
+                input->order.copy(part_begin, count, input->how, input->nbytes, 0, input->copied.get(), input->nbytes);
     }
 };
 

@@ -32,8 +32,8 @@ static void check(softqam_status status)
         {"codeword.", "codeword's "},       {"grant.n_layers", "layers"},    {"grant.", ""},  {"first_bit", "first"}};
     std::string message = softqam_error_message();
     for (const auto &name : names)
-        for (size_t at; (at = message.find(name.field)) != std::string::npos;)
-            message.replace(at, std::char_traits<char>::length(name.field), name.argument);
+        for (size_t position; (position = message.find(name.field)) != std::string::npos;)
+            message.replace(position, std::char_traits<char>::length(name.field), name.argument);
     if (status == SOFTQAM_ERROR_INVALID_ARGUMENT)
         value_error(message);
     PyErr_SetString(status == SOFTQAM_ERROR_OUT_OF_MEMORY ? PyExc_MemoryError : PyExc_RuntimeError, message.c_str());
@@ -176,9 +176,10 @@ static void check_device(const array &argument, int device)
 {
     if (argument.device == device)
         return;
-    const std::string on = "it is on GPU " + std::to_string(argument.device);
-    argument.value_error(argument.device == array::HOST ? "it is not in the memory of a GPU"
-                                                        : on + ", the symbols on GPU " + std::to_string(device));
+    const std::string of_argument = "it is on GPU " + std::to_string(argument.device);
+    argument.value_error(argument.device == array::HOST
+                             ? "it is not in the memory of a GPU"
+                             : of_argument + ", the symbols on GPU " + std::to_string(device));
 }
 
 /* softqam.Demodulator's core: a configuration, and the library's demodulators of it, one for each input format. */
