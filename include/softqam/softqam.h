@@ -252,7 +252,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *
  * @param demodulator  the demodulator
  * @param symbols      n_symbols symbols in the input format
- * @param noise_var    noise values, as config.noise says; NULL for u8
+ * @param noise_var    as config.noise says; NULL for u8
  * @param n_symbols    any number
  * @param out          receives softqam_output_nbytes() bytes: each symbol's values
  * @return with a GPU's context also SOFTQAM_ERROR_INVALID_ARGUMENT for unmanaged device memory; after other failures
@@ -364,7 +364,7 @@ typedef struct softqam_segment {
  * context, CPU threads compute pairs and statistics.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers. Transmissions that share a buffer
- *                     need a call each
+ *                     need a call each. One of 12 symbols takes a CPU 0.1 to 0.6 us to soft buffers
  * @param n_segments   any number
  * @return as softqam_demodulate(). Overlaps between segments or between block_buffers are not detected, and device
  *         memory only in the first segment. After other failures soft buffers are undefined
