@@ -173,6 +173,9 @@ def test_receiver(n_layers, n_users, mcs, snr_db, csi):
 def test_arguments_of_sionnas_receiver():
     """Every detector, equaliser and decoder of Sionna's is taken where Sionna has it; a receiver can be pickled."""
     assert inspect.signature(PUSCHReceiver) == inspect.signature(nr.PUSCHReceiver)
+    of_decoders = [inspect.signature(kind).parameters for kind in (TBDecoder, nr.TBDecoder)]
+    assert [(p.name, p.default) for p in of_decoders[0].values() if p.name != "harq_mode"] == [(p.name, p.default) for p in of_decoders[1].values()]
+    assert of_decoders[0]["harq_mode"].kind is inspect.Parameter.KEYWORD_ONLY
     transmitter = nr.PUSCHTransmitter(make_configuration(2, 9, 0, 7))
     symbols, sent = transmitter(4)
     theirs, encoder = nr.PUSCHReceiver(transmitter), transmitter._tb_encoder

@@ -148,7 +148,8 @@ class TBDecoder(nr.TBDecoder):
     """
 
     def __init__(self, encoder: nr.TBEncoder, num_bp_iter: int = 20, cn_update: Any = "boxplus-phi", vn_update: Any = "sum",
-                 harq_mode: bool = False, **options: Any) -> None:  # fmt: skip
+                 precision: Optional[str] = None, device: Optional[str] = None, *, harq_mode: bool = False, **kwargs: Any) -> None:  # fmt: skip
+        options = {"precision": precision, "device": device, **kwargs}
         super().__init__(encoder, num_bp_iter, cn_update, vn_update, **options)
         ldpc = encoder.ldpc_encoder
         self._llrs_shape = (encoder.num_cbs, ldpc.n_ldpc if harq_mode else ldpc.n)
