@@ -11,7 +11,7 @@ case "${1-}" in
 "") ;;
 tests)
     packages+=(ccache clang clang-format clang-tidy cppcheck valgrind libclang-rt-14-dev libcmocka-dev binutils
-        abigail-tools doxygen locales man-db bash lintian g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
+        abigail-tools doxygen locales man-db bash lintian musl-tools g++-aarch64-linux-gnu qemu-user libliquid-dev:arm64
         libcmocka-dev:arm64 libpython3-dev:arm64 libstdc++6:arm64)
     ;;
 *)
