@@ -430,10 +430,14 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
 /* Returns how many thread blocks of the memory kernel are to run at once: 4 of the 7 (SOFT_BLOCKS) that a
  * multiprocessor holds, so that the next kernel's blocks find room beside them. Values of several bytes get 6, because
  * they take longer than the next kernel's blocks need to begin: a slot of 4 layers then takes an H200 8.6 us rather
- * than 10.6 (f32), 6.5 rather than 7.5 (s16). */
-static unsigned prepared_grid(const device_kernel *loaded, const softqam_params *params)
+ * than 10.6 (f32), 6.5 rather than 7.5 (s16). More symbols than any slot has, 183,456 in 4 layers, get all 7: eight
+ * cells of one layer take 12.8 us rather than 17.8. */
+static unsigned prepared_grid(const device_kernel *loaded, const softqam_params *params, size_t n_symbols)
 {
-    return loaded->resident_blocks * (softqam_value_nbytes(params->output_format) > 1 ? 6 : 4) / 7;
+    const unsigned resident = loaded->resident_blocks; /* 924 on an H200 */
+    if (n_symbols / BLOCK_THREADS > 2 * resident)
+        return resident;
+    return resident * (softqam_value_nbytes(params->output_format) > 1 ? 6 : 4) / 7;
 }
 
 static softqam_status load_memory_kernel(device_kernel *loaded, const softqam_params *params)
@@ -445,13 +449,15 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
                                       softqam_cuda_prepared_segment *prepared)
 {
     device_kernel loaded;
+    size_t n_symbols = 0;
     TRY(load_memory_kernel(&loaded, params));
     for (size_t k = 0; k < n; k++) {
+        n_symbols += segments[k].n_symbols;
         prepared[k] = (softqam_cuda_prepared_segment){{0}};
         softqam_prepare_segment(prepared_at(prepared, k), &segments[k], &params->defaults, params->input_format,
                                 params->output_format);
     }
-    return lay_out_all(prepared, n, prepared_grid(&loaded, params));
+    return lay_out_all(prepared, n, prepared_grid(&loaded, params, n_symbols));
 }
 
 /* The thread blocks share all parts, so any number of blocks is right. */
@@ -468,16 +474,12 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     const size_t max_symbols = segments->max_symbols;
     device_kernel loaded;
     TRY(load_memory_kernel(&loaded, params));
-    const size_t at_once = prepared_grid(&loaded, params);
+    const unsigned at_once = prepared_grid(&loaded, params, max_symbols);
     argument.common.n_segments = segments->max_segments;
-    argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, (unsigned)at_once);
-    /* With direct stores, retransmissions of 4 layers have the fewest parts. New data of one layer has the most: one
-     * more for every BLOCK_WARPS, which writes their zeros and fillers. Each segment may add one part of either kind
-     * that is not full; empty parts do not count. */
-    const size_t least = count_blocks(max_symbols, BLOCK_THREADS * 4);
-    const size_t most = (count_blocks(max_symbols, BLOCK_THREADS) / BLOCK_WARPS + 1) * (BLOCK_WARPS + 1) +
-                        2 * (size_t)segments->max_segments;
-    const size_t n_blocks = most < at_once ? most : least > at_once ? least : at_once;
+    argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, at_once);
+    /* New data of one layer has the most parts: a symbol for each thread, and a part in five that writes zeros and
+     * fillers. Each segment may add one part of either kind that is not full. */
+    const size_t most = (count_blocks(max_symbols, BLOCK_THREADS) / 4 + 1) * 5 + 2 * (size_t)segments->max_segments;
     void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(&loaded, min_of(n_blocks, loaded.resident_blocks), 1, arguments, stream);
+    return launch_kernel(&loaded, min_of(most, at_once), 1, arguments, stream);
 }
