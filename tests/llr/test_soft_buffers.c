@@ -74,9 +74,12 @@ static void check_blocks(const char *test, const trial_choice *choice, unsigned 
 {
     harness_random random = harness_random_named(test);
     SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(n_threads, 0, 0);
-    for (size_t k = 0, n = 0; n < n_codewords; k++)
-        n +=
-            trial_check(&random, &contexts, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random), choice);
+    trial_choice blocks = *choice;
+    for (size_t k = 0, n = 0; n < n_codewords; k++) {
+        blocks.is_aligned = harness_random_below(&random, 2);
+        n += trial_check(&random, &contexts, harness_llr_formats[k % HARNESS_N_LLR_FORMATS], any_input(&random),
+                         &blocks);
+    }
 }
 
 HARNESS_TEST(test_random) { check_blocks(__func__, &usual_blocks, 1, harness_symbol_count(8000)); }
@@ -119,7 +122,7 @@ static void check_calls(const char *test, bool is_soft_bits, size_t n_calls)
                 if (is_soft_bits)
                     choice = (trial_choice){.modulation = SOFTQAM_MODULATION_256QAM, .n_layers = 1};
                 else if (!is_short && harness_random_below(&random, 3) == 0)
-                    choice = usual_blocks;
+                    choice = usual_blocks, choice.is_aligned = harness_random_below(&random, 2);
                 choice.n_layers = is_short ? 1 : choice.n_layers;
                 choice.max_bits = sizes[s].max_bits;
                 choice.n_parts = 1 + harness_random_below(&random, 20);
@@ -139,12 +142,13 @@ static void check_counts(const char *test, unsigned n_threads, size_t n_elements
     SCOPED(llr_close_contexts) llr_contexts contexts = llr_open_contexts(n_threads, 0, 0);
     for (size_t n = 0; n < n_trials; n++) {
         trial_choice choice = combination_at(harness_random_below(&random, N_COMBINATIONS));
-        softqam_output_format format = harness_llr_formats[n % HARNESS_N_LLR_FORMATS];
+        softqam_output_format format = harness_llr_formats[n / 2 % HARNESS_N_LLR_FORMATS];
         if (n % 8 == 7) {
             format = SOFTQAM_OUTPUT_U8;
             choice = (trial_choice){.modulation = SOFTQAM_MODULATION_256QAM, .n_layers = 1};
         } else if (n % 2) {
             choice = usual_blocks;
+            choice.is_aligned = harness_random_below(&random, 4) > 0;
             choice.max_bits = 8 * n_elements;
         }
         choice.counts = true;
@@ -183,6 +187,7 @@ HARNESS_TEST(test_large_codewords)
         choice.n_parts = llr_calls.alloc ? 1 : 1 + k % 3;
         if (k % 3 == 0) {
             choice.layout = TRIAL_BLOCKS;
+            choice.is_aligned = harness_random_below(&random, 2);
             choice.max_n_cb = 66 * 384;
             choice.max_blocks = TRIAL_MAX_BLOCKS;
             choice.max_bits = n_symbols * softqam_bits_per_symbol(choice.modulation);

@@ -87,25 +87,30 @@ static float choose_filler_value(harness_random *random, softqam_output_format f
     return format == SOFTQAM_OUTPUT_F16 ? ANY_OF(random, halves) : ANY_OF(random, floats);
 }
 
+/* Returns what positions in buffers are multiples of. */
+static uint32_t unit_of(const trial_choice *choice) { return choice->is_aligned ? 4 : 1; }
+
 /* Chooses what all transmissions have in common: symbol order and planes are one code block without a buffer. Buffers
  * are small or of any size, with fillers anywhere, the first and last positions among them. */
 static void choose_buffers(harness_random *random, softqam_output_format format, target *self)
 {
     const trial_choice *choice = &self->choice;
+    const uint32_t unit = unit_of(choice);
     softqam_codeword *buffers = &self->buffers;
     self->n_sent = 1;
     if (choice->layout != TRIAL_BLOCKS) {
         buffers->n_code_blocks = 1;
-    } else if (harness_random_below(random, 6)) {
+    } else if (choice->is_aligned || harness_random_below(random, 6)) {
         const size_t sizes[] = {8, 400, choice->max_n_cb, choice->max_n_cb};
-        buffers->n_cb = 1 + (uint32_t)harness_random_below(random, smaller(ANY_OF(random, sizes), choice->max_n_cb));
+        const size_t any = harness_random_below(random, smaller(ANY_OF(random, sizes), choice->max_n_cb));
+        buffers->n_cb = ((uint32_t)any / unit + 1) * unit;
         const size_t most = smaller(choice->max_blocks, 1 + 2 * choice->max_n_cb / buffers->n_cb);
         buffers->n_code_blocks = 1 + (uint32_t)harness_random_below(random, most);
         if (harness_random_below(random, 4))
-            buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb);
+            buffers->n_fillers = (uint32_t)harness_random_below(random, buffers->n_cb) / unit * unit;
         const uint32_t last = buffers->n_cb - buffers->n_fillers;
         const uint32_t firsts[] = {0, last, (uint32_t)harness_random_below(random, last + 1)};
-        buffers->first_filler = buffers->n_fillers ? ANY_OF(random, firsts) : 0;
+        buffers->first_filler = buffers->n_fillers ? ANY_OF(random, firsts) / unit * unit : 0;
         const uint32_t fills[] = {0, 0, 1 + (uint32_t)harness_random_below(random, buffers->n_cb),
                                   buffers->n_cb + (uint32_t)harness_random_below(random, 300)};
         buffers->n_fill = ANY_OF(random, fills);
@@ -120,7 +125,7 @@ static void choose_buffers(harness_random *random, softqam_output_format format,
         buffers->filler_value = choose_filler_value(random, format);
 }
 
-static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffers)
+static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffers, uint32_t unit)
 {
     const uint32_t n_cb = buffers->n_cb, after = buffers->first_filler + buffers->n_fillers;
     if (n_cb == 0)
@@ -128,7 +133,7 @@ static uint32_t choose_k0(harness_random *random, const softqam_codeword *buffer
     const uint32_t any = (uint32_t)harness_random_below(random, n_cb);
     const uint32_t filler = buffers->first_filler + (uint32_t)harness_random_below(random, buffers->n_fillers + 1);
     const uint32_t all[] = {0, any, any, n_cb - 1, filler % n_cb, after % n_cb};
-    return ANY_OF(random, all);
+    return ANY_OF(random, all) / unit * unit;
 }
 
 /* Chooses a code block's bits, roughly: any part of the buffer, just all of it, some times that, or very often that. */
@@ -154,7 +159,7 @@ static void choose_blocks(harness_random *random, const target *destination, siz
     }
     codeword->combine = codeword->n_cb > 0 && (k > 0 || harness_random_below(random, 4) == 0);
     codeword->n_fill = codeword->combine ? 0 : codeword->n_fill;
-    codeword->k0 = choose_k0(random, codeword);
+    codeword->k0 = choose_k0(random, codeword, unit_of(&destination->choice));
     if (harness_random_below(random, 3) == 0) {
         codeword->n_cbg = 1 + (uint32_t)harness_random_below(random, harness_random_below(random, 3) ? 8 : 32);
         const size_t n_groups = smaller(codeword->n_cbg, C);
@@ -282,12 +287,14 @@ static void choose_placement(harness_random *random, const trial *owner, target 
     for (size_t r = 0; r < C; r++)
         longest = larger(room_of(self, r), longest);
     if (self->choice.layout == TRIAL_BLOCKS)
-        self->placement = (placement)harness_random_below(random, N_PLACEMENTS);
+        self->placement = (placement)harness_random_below(random, self->choice.is_aligned ? BY_POINTERS : N_PLACEMENTS);
     if (self->buffers.n_fill > self->buffers.n_cb &&
         self->placement != BY_POINTERS) /* else retransmissions' are apart */
         self->placement = BY_STRIDE;
-    if (self->placement == BY_STRIDE && longest > 0)
-        self->buffers.block_stride = longest + (harness_random_below(random, 3) ? harness_random_below(random, 40) : 0);
+    if (self->placement == BY_STRIDE && longest > 0) {
+        const size_t gap = harness_random_below(random, 3) ? harness_random_below(random, 40) : 0;
+        self->buffers.block_stride = next_multiple(longest + gap, unit_of(&self->choice));
+    }
     for (size_t k = 0; k < C && self->placement == BY_POINTERS; k++) {
         const size_t r = (k + C / 2) % C; /* in another order than they have in the codeword */
         end += harness_random_below(random, 20) * owner->unit;
@@ -377,8 +384,11 @@ void trial_add(trial *self, harness_random *random, const trial_choice *choice)
     *destination = (target){.choice = *choice};
     self->targets[self->n_targets++] = destination;
     self->counts = self->counts || choice->counts;
-    destination->begin = harness_random_below(random, 3) ? self->nbytes + harness_random_below(random, 12) * self->unit
-                                                         : (self->nbytes + 15) / 16 * 16;
+    if (choice->is_aligned)
+        self->unit = 16;
+    destination->begin = !choice->is_aligned && harness_random_below(random, 3)
+                             ? self->nbytes + harness_random_below(random, 12) * self->unit
+                             : next_multiple(self->nbytes, 16);
     choose_buffers(random, self->config.output_format, destination);
     for (size_t k = 0; k < destination->n_sent; k++) {
         open_sent(random, self, destination, k);
@@ -386,6 +396,8 @@ void trial_add(trial *self, harness_random *random, const trial_choice *choice)
             choose_placement(random, self, destination);
         place_blocks(random, self, destination, k);
     }
+    if (choice->is_aligned) /* the memory may be placed by its end */
+        self->nbytes = next_multiple(self->nbytes, self->unit);
 }
 
 static void close_target(target *self)
@@ -579,6 +591,7 @@ void trial_check_all(harness_random *random, const llr_contexts *contexts, size_
         const trial_choice any = {.layout = (trial_layout)(k / HARNESS_N_LLR_FORMATS % 3),
                                   .is_descrambled = harness_random_below(random, 2),
                                   .counts = harness_random_below(random, 4) == 0,
+                                  .is_aligned = harness_random_below(random, 2),
                                   .n_elements = 1 + harness_random_below(random, 200),
                                   .max_n_cb = 2000,
                                   .max_blocks = 12,

@@ -11,6 +11,7 @@
 
 static inline size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+static inline size_t next_multiple(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 /* Symbols with a noise value and a gain each. */
 typedef struct llr_input {
@@ -53,7 +54,8 @@ typedef struct trial_choice {
     size_t n_parts;                           /* parts that it is demodulated in; 0: one or several */
     const llr_values *values;                 /* NULL: the mixture */
     bool counts;                              /* with statistics; values are usual ones, and erasures */
-    size_t max_n_cb, max_blocks, max_bits;    /* TRIAL_BLOCKS alone has these */
+    size_t max_n_cb, max_blocks, max_bits;    /* TRIAL_BLOCKS alone has these and the next */
+    bool is_aligned; /* equalisers and decoders do it so: layers are interleaved, all positions multiples of 4 */
 } trial_choice;
 
 typedef struct trial trial;

@@ -50,7 +50,7 @@ static void choose_pairs(harness_random *random, const softqam_demodulator_confi
     /* Seldom for many points, on which the portable loop takes long. */
     const size_t one_in = whole->modulation < SOFTQAM_MODULATION_256QAM ? 4 : 16;
     self->is_joint = config->output_format != SOFTQAM_OUTPUT_U8 && whole->modulation >= SOFTQAM_MODULATION_QPSK &&
-                     !choice->values && harness_random_below(random, one_in) == 0;
+                     !choice->values && !choice->is_aligned && harness_random_below(random, one_in) == 0;
     if (!self->is_joint)
         return;
     self->pairs = 1 + (unsigned)harness_random_below(random, (1U << n_pairs) - 1);
@@ -120,10 +120,12 @@ static layer_places choose_places(harness_random *random, const softqam_demodula
 {
     enum { MAX_STRIDE = 8, ROOM = 64 };
     softqam_segment *whole = &self->whole;
-    const bool is_contiguous = choice->is_plain || choice->values;
-    const size_t n = whole->n_symbols / self->n_layers, kind = is_contiguous ? 1 : harness_random_below(random, 3);
+    const bool is_contiguous = choice->is_plain || choice->values, is_aligned = choice->is_aligned;
+    const size_t n = whole->n_symbols / self->n_layers;
+    const size_t kind = is_contiguous ? 1 : is_aligned ? 0 : harness_random_below(random, 3);
+    const size_t apart = is_aligned ? 0 : harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers);
     layer_places places = {0};
-    whole->symbol_stride = kind == 0 ? self->n_layers + harness_random_below(random, 2) * (MAX_STRIDE - self->n_layers)
+    whole->symbol_stride = kind == 0   ? self->n_layers + apart
                            : kind == 1 ? harness_random_below(random, 2)
                                        : harness_random_below(random, MAX_STRIDE + 1);
     whole->noise_stride = kind == 0       ? whole->symbol_stride
@@ -152,6 +154,8 @@ static layer_places choose_places(harness_random *random, const softqam_demodula
     }
     if (llr_calls.alloc) /* device memory: symbols are aligned from either end */
         places.n_halves += places.n_halves % 2;
+    if (is_aligned)
+        places.n_halves = next_multiple(places.n_halves, 16);
     return places;
 }
 
@@ -206,12 +210,14 @@ void trial_open_inputs(harness_random *random, const softqam_demodulator_config 
     softqam_segment *whole = &self->whole;
     const size_t half = softqam_input_symbol_nbytes(config->input_format) / 2;
     const bool takes_noise = config->output_format != SOFTQAM_OUTPUT_U8;
-    const bool has_gains = self->is_joint || (takes_noise && !choice->is_plain && harness_random_below(random, 3) == 0);
+    const bool takes_gains = takes_noise && !choice->is_plain && !choice->is_aligned;
+    const bool has_gains = self->is_joint || (takes_gains && harness_random_below(random, 3) == 0);
     const layer_places places = choose_places(random, config, choice, self, has_gains);
-    llr_memory_open(&self->symbols, random, contexts, places.n_halves * half, llr_calls.alloc ? 2 * half : 1);
+    const size_t unit = choice->is_aligned ? 16 : llr_calls.alloc ? 2 * half : 1;
+    llr_memory_open(&self->symbols, random, contexts, places.n_halves * half, unit);
     self->has_erasures = takes_noise && !choice->is_plain && harness_random_below(random, 4) == 0;
-    llr_memory_open(&self->noise, random, contexts, (places.n_noise + self->has_erasures) * sizeof(float),
-                    sizeof(float));
+    const size_t n_noise = next_multiple(places.n_noise + self->has_erasures, choice->is_aligned ? 4 : 1);
+    llr_memory_open(&self->noise, random, contexts, n_noise * sizeof(float), choice->is_aligned ? 16 : sizeof(float));
     llr_memory_open(&self->gains, random, contexts, places.n_noise * sizeof(float), sizeof(float));
     if (choice->is_plain && !takes_noise)
         whole->noise_stride = 0;
