@@ -29,6 +29,7 @@
 
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
+#include <softqam/device/keep_macros.h>
 #include <softqam/softqam_cuda.h>
 
 namespace softqam
@@ -458,6 +459,6 @@ template <softqam_output_format FORMAT, softqam_modulation MODULATION> struct de
 
 } // namespace softqam
 
-#include <softqam/device/undefine.h>
+#include <softqam/device/restore_macros.h>
 
 #endif

@@ -198,6 +198,18 @@ class DeviceFunctions(PackageTest):
             macros.append(set(re.findall(r"^#define (\w+)", self.nvcc("-std=c++17", "-E", "-Xcompiler=-dM", source), re.M)))
         self.assertEqual([name for name in macros[1] - macros[0] if not name.startswith("SOFTQAM_")], [])
 
+    def test_macros_of_the_program(self):
+        """A program's own macros keep their meaning, also those with a name that the header's own sources define."""
+        names = set()
+        for path in (self.prefix / "include/softqam/device").iterdir():
+            names |= {name for name in re.findall(r"^ *#define (\w+)", path.read_text(encoding="utf-8"), re.M) if not name.startswith("SOFTQAM_")}
+        self.assertGreater(len(names), 20)
+        source = self.work / "own_macros.cu"
+        values = {name: k for k, name in enumerate(sorted(names))}
+        source.write_text("".join(f"#define {name} {k}\n" for name, k in values.items()) + "#include <softqam/softqam_device.cuh>\n" +
+                          "".join(f"static_assert({name} == {k}, \"\");\n" for name, k in values.items()), encoding="utf-8")  # fmt: skip
+        self.nvcc("--Werror=all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "-std=c++17", "-arch=sm_75", "-c", "-o", self.work / "own_macros.o", source)
+
 
 class Subproject(PackageTest):
     def consume(self, name, *definitions):
