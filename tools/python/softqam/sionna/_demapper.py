@@ -152,7 +152,7 @@ class Demapper(mapping.Demapper):
 
     def __call__(self, y: Any, no: Any, prior: Any = None) -> torch.Tensor:
         """Skips Block's conversion of the arguments if there is nothing to convert but a number, for which Block takes 25 us."""
-        if isinstance(no, float) and not torch.compiler.is_compiling():
+        if isinstance(no, float) and self._bits and not torch.compiler.is_compiling():
             no = torch.tensor(no, dtype=torch.float32, device=self._takes[2])
         if prior is None and isinstance(y, torch.Tensor) and isinstance(no, torch.Tensor):
             if (y.dtype, no.dtype, y.device) == self._takes and no.device == y.device:
