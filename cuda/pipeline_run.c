@@ -400,7 +400,7 @@ static bool is_mapped(const host_call *call)
            call->list->n_symbols <= buffer_symbols(call, &call->pipeline->staged[0]);
 }
 
-/* After a failure: waits until nothing is under way, and ignores further errors. */
+/* Waits, after a failure, until nothing is under way, and ignores further errors. */
 static void abandon(const softqam_pipeline *pipeline)
 {
     for (unsigned k = 0; k < softqam_pipeline_n_buffers(pipeline); k++) {

@@ -116,7 +116,7 @@ template <typename Component, softqam_output_format FORMAT, int M, softqam_kerne
     const symbol *symbols_in[IS_CODEWORD ? G + 0 : 1];
     const float *noise_in[IS_CODEWORD ? G + 0 : 1];
     unsigned char *out;
-    /* With code blocks: the numbers in the codeword of the next group's first symbol and of the current code block's
+    /* Code blocks need the numbers in the codeword of the next group's first symbol and of the current code block's
      * end; and where the codeword's first symbol would go if it belonged to that code block. */
     uint32_t symbol_number;
     uint32_t code_block_end;

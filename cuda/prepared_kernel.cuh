@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of any segments: of those in device memory, prepared or not, and of prepared ones that are arguments. A
+/* The kernels that take any segments: those in device memory, prepared or not, and prepared ones that are arguments. A
  * thread block takes the path that its segment needs: element_kernel.cuh's or soft_kernel.cuh's. Several .cu files
  * share them, which compile at the same time. */
 #ifndef SOFTQAM_PREPARED_KERNEL_CUH

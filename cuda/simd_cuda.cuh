@@ -128,7 +128,7 @@ VEC vec_f32 vec_flush(vec_f32 magnitude, vec_f32 least) { return magnitude < lea
 
 VEC vec_u8_row vec_u8_lookup(const vec_u8_table *table, vec_f32 level)
 {
-    /* Not __fmaf_rn(), whose subnormal results a compiler flag could flush. */
+    /* __fmaf_rn() would not do: a compiler flag could flush its subnormal results. */
     uint32_t address;
     asm("{.reg .f32 sum;\n\t"
         "fma.rn.f32 sum, %1, %2, %3;\n\t"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernels of segments of which some have soft buffers, statistics or layers that are demapped jointly: of one
- * modulation, or of any. Several .cu files share them, which compile at the same time. */
+/* The kernels of segments of which some have soft buffers, statistics or layers that are demapped jointly. Each takes
+ * one modulation, or any. Several .cu files share them, which compile at the same time. */
 #ifndef SOFTQAM_SOFT_KERNEL_CUH
 #define SOFTQAM_SOFT_KERNEL_CUH
 
