@@ -240,9 +240,9 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b, below 1e38; for BPSK 5 * 2^-24 |LLR|; with gains twice that, and for BPSK 6 * 2^-24 (|I| + |Q|) / N0
- * more, with I and Q those of r. A component of r below 2^-63 in magnitude counts as zero; one that is not finite makes
- * an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
+ * component of b, |v| below 1e38; for BPSK 5 * 2^-24 |LLR|; with gains twice that, and for BPSK 6 * 2^-24 (|I| + |Q|) /
+ * N0 more, with I and Q those of r. A component of r below 2^-63 in magnitude counts as zero; one that is not finite
+ * makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
  * The bytes do not depend on how calls are split (pi/2-BPSK: after an even symbol count), nor on the caller's
  * floating-point environment, which is restored but for exception flags.
@@ -312,8 +312,8 @@ typedef struct softqam_statistics {
  * h_e^H h_f, and noise values the variance sigma^2 of an antenna's noise. A layer's LLRs are divided by its own noise
  * value; give both layers the same. A layer without a cross gain is demapped alone, with the N0 of softqam_layer. If
  * n_layers is odd and the last layer has a cross gain, its partner is layers[n_layers], such as another user's, of
- * which only symbols and gain are read. Both symbols are erasures if z, g, c or a noise value of either layer is not
- * finite, or g or a noise value is not positive.
+ * which only symbols and gain are read. Both symbols are erasures if z, g, c or a noise value that is read is not
+ * finite, or g or such a noise value is not positive.
  *
  * An LLR's error in nats, before rounding to the format, is at most 88 * 2^-24 / sigma^2 times the sum of g_e |x_e|^2,
  * g_f |x_f|^2, 2 |c x_e x_f|, 2 |x_e z_e| and 2 |x_f z_f|, with x the outermost points. */
