@@ -124,7 +124,7 @@ typedef struct softqam_ldpc {
 } softqam_ldpc;
 
 /**
- * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not say are 0: buffers,
+ * Makes a codeword from a grant, for DL-SCH and UL-SCH, by 38.212. Fields that a grant does not give are 0: buffers,
  * block_stride, filler_value, combine, n_cbg, n_fill. If a transport block spans several slots, set combine of later
  * ones to 1, and k0 to where the slot before ended: E_r positions on, not counting fillers, modulo n_cb. If E_r
  * differs, make each code block a segment with its own k0.
