@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <ocudu/phy/generic_functions/generic_functions_factories.h>
+#include <ocudu/phy/metrics/phy_metrics_factories.h>
 #include <ocudu/phy/support/resource_grid_reader.h>
 #include <ocudu/phy/support/resource_grid_writer.h>
 #include <ocudu/phy/support/support_factories.h>
@@ -44,7 +45,8 @@ struct parts {
     std::shared_ptr<ldpc_rate_dematcher_factory> dematcher = create_ldpc_rate_dematcher_factory_sw("auto");
     std::shared_ptr<evm_calculator_factory> evm = nullptr;
     channel_equalizer_algorithm_type equalizer = channel_equalizer_algorithm_type::mmse;
-    unsigned max_joint_bits = 0;       ///< our demodulator's
+    unsigned max_joint_bits = 0;                          ///< our demodulator's
+    pusch_demodulator_metric_notifier *metrics = nullptr; ///< OCUDU's of the demodulator
     task_executor *executor = nullptr; ///< decodes code blocks; without it they are decoded as they become complete
     unsigned n_threads = 0;            ///< the executor's
 };
@@ -78,6 +80,9 @@ inline std::unique_ptr<pusch_processor> make_receiver(const parts &chosen)
         create_channel_equalizer_generic_factory(chosen.equalizer),
         create_dft_transform_precoder_factory(dft, max_n_prb), chosen.mapper, chosen.evm, chosen.scrambling, max_n_prb,
         true);
+    if (chosen.metrics)
+        config.demodulator_factory =
+            create_pusch_demodulator_metric_decorator_factory(config.demodulator_factory, *chosen.metrics);
     config.demux_factory = create_ulsch_demultiplex_factory_sw();
     config.decoder_factory = (chosen.has_our_decoder ? softqam_ocudu::create_pusch_decoder_factory
                                                      : create_pusch_decoder_factory_sw)(decoder);

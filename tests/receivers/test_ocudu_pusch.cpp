@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// OCUDU's PUSCH demodulator and decoder against ours, each in OCUDU's PUSCH receiver: soft buffers, UCI, SINR and EVM
-// are the same. Both demap with softqam, so that no byte may differ. Two layers that are demapped jointly come straight
-// to the soft buffers with the same bytes as through OCUDU's decoder, and lose fewer blocks than with OCUDU's
-// equaliser.
+// OCUDU's PUSCH demodulator and decoder against ours, each in OCUDU's PUSCH receiver with its metrics on: soft buffers,
+// UCI, SINR, EVM and the symbols in the mapper's metrics are the same. Both demap with softqam, so that no byte may
+// differ. Two layers that are demapped jointly come straight to the soft buffers with the same bytes as through OCUDU's
+// decoder, and lose fewer blocks than with OCUDU's equaliser.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -45,6 +45,30 @@ class counting_dematcher final : public ldpc_rate_dematcher
     std::atomic<unsigned> &n_code_blocks_;
     std::unique_ptr<ldpc_rate_dematcher> inner_ = create_ldpc_rate_dematcher_factory_sw("auto")->create();
 };
+
+/// Adds up OCUDU's metrics of a slot: the symbols that the mapper demapped, and how long it and the demodulator took.
+struct slot_metrics final : common_channel_modulation_metric_notifier, pusch_demodulator_metric_notifier {
+    void on_new_metric(const modulation_mapper_metrics &call) override
+    {
+        n_symbols += call.nof_symbols;
+        mapper_ns += call.measurements.duration.count();
+    }
+    void on_new_metric(const pusch_demodulator_metrics &call) override
+    {
+        demodulator_ns += (call.measurements.duration - call.elapsed_buffer).count();
+    }
+    void clear() { n_symbols = mapper_ns = demodulator_ns = 0; }
+
+    std::atomic<int64_t> n_symbols = 0, mapper_ns = 0, demodulator_ns = 0;
+};
+
+/// Decorates the mapper and the demodulator as OCUDU does if metrics are on.
+parts decorated(parts all, slot_metrics &metrics)
+{
+    all.mapper = create_demodulation_mapper_metric_decorator_factory(all.mapper, metrics);
+    all.metrics = &metrics;
+    return all;
+}
 
 /// A transmission, and its retransmissions.
 struct test_case {
@@ -203,7 +227,8 @@ void test(bool has_evm, bool has_executor, unsigned max_joint_bits)
     half_ours.has_our_decoder = all_ours.has_our_decoder = all_ours.has_our_demodulator = true;
     all_ours.dematcher = softqam_ocudu::make_factory<ldpc_rate_dematcher_factory>(
         [&]() -> std::unique_ptr<ldpc_rate_dematcher> { return std::make_unique<counting_dematcher>(n_dematched); });
-    receiver theirs(usual), ours(all_ours), half(half_ours);
+    slot_metrics their_metrics, our_metrics;
+    receiver theirs(decorated(usual, their_metrics)), ours(decorated(all_ours, our_metrics)), half(half_ours);
     const auto transmitter = make_transmitter();
 
     unsigned seed = 20260;
@@ -216,15 +241,22 @@ void test(bool has_evm, bool has_executor, unsigned max_joint_bits)
         for (slot &sent : each.sent) {
             slot data(4, sent.received.nof_tx_layers, n_prb);
             const auto grid = transmit(*transmitter, data, has_sums ? -15 : 12, ++seed);
+            their_metrics.clear();
             for (receiver *receives : {&theirs, &half})
                 receives->receive(sent, *grid);
             n_dematched = 0;
+            our_metrics.clear();
             ours.receive(sent, *grid);
             const auto &uci = sent.received.uci;
             if (uci.nof_harq_ack == 0 && uci.nof_csi_part1 == 0 && sent.block.size() != odd_size)
                 expect(n_dematched == 0, each.name, "another way");
             else if (uci.nof_csi_part1 == 0)
                 expect(n_dematched == sent.n_code_blocks(), each.name, "another way");
+            // Our demodulator demaps twice to measure EVM.
+            const int n_passes = has_evm && max_joint_bits == 0 ? 2 : 1;
+            expect(their_metrics.n_symbols > 0 && our_metrics.n_symbols == n_passes * their_metrics.n_symbols,
+                   each.name, "other symbols in the metrics");
+            expect(our_metrics.mapper_ns > 0 && our_metrics.demodulator_ns > 0, each.name, "no time in the metrics");
             compare(theirs, ours, each, sent, has_evm);
             compare(theirs, half, each, sent, has_evm);
         }
