@@ -430,8 +430,9 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
 /* Returns how many thread blocks of the memory kernel are to run at once: 4 of the 7 (SOFT_BLOCKS) that a
  * multiprocessor holds, so that the next kernel's blocks find room beside them. Values of several bytes get 6, because
  * they take longer than the next kernel's blocks need to begin: a slot of 4 layers then takes an H200 8.6 us rather
- * than 10.6 (f32), 6.5 rather than 7.5 (s16). More symbols than any slot has, 183,456 in 4 layers, get all 7: eight
- * cells of one layer take 12.8 us rather than 17.8. */
+ * than 10.6 (f32), 6.5 rather than 7.5 (s16). More than twice as many symbols as the
+ * device holds threads get all 7: on an H200 that is more than a slot of 4 layers has (183,456), and eight cells of one
+ * layer take 12.8 us rather than 17.8. */
 static unsigned prepared_grid(const device_kernel *loaded, const softqam_params *params, size_t n_symbols)
 {
     const unsigned resident = loaded->resident_blocks; /* 924 on an H200 */

@@ -55,7 +55,7 @@ typedef struct trial_choice {
     const llr_values *values;                 /* NULL: the mixture */
     bool counts;                              /* with statistics; values are usual ones, and erasures */
     size_t max_n_cb, max_blocks, max_bits;    /* TRIAL_BLOCKS alone has these and the next */
-    bool is_aligned; /* equalisers and decoders do it so: layers are interleaved, all positions multiples of 4 */
+    bool is_aligned; /* layers are interleaved and all positions multiples of 4, as in most receivers */
 } trial_choice;
 
 typedef struct trial trial;
