@@ -25,7 +25,8 @@ install_packages() {
     for package in "${packages[@]}"; do
         # A line for each architecture that is installed; another's does not serve this machine.
         [[ "$package" == *:* ]] && wanted=${package#*:} || wanted=$(dpkg --print-architecture)
-        grep -qE "^($wanted|all) install ok installed$" \
+        # A package whose triggers are still to run is configured, and serves.
+        grep -qE "^($wanted|all) install ok (installed|triggers-pending|triggers-awaited)$" \
             <<<"$(dpkg-query -W -f '${Architecture} ${Status}\n' "${package%:*}" 2>/dev/null)" || missing+=("$package")
     done
     [ ${#missing[@]} -gt 0 ] || return 0
@@ -39,8 +40,11 @@ install_packages() {
         echo "adding Debian's arm64 architecture, whose libraries the tests of the aarch64 build take"
         "${as_root[@]}" dpkg --add-architecture arm64
     fi
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" | sed -n 's/^Setting up \([^ ]*\).*/  \1/p'
+    "${as_root[@]}" apt-get update -qq -o DPkg::Lock::Timeout=300
+    # apt-get installs nothing while an installation that was interrupted is unfinished.
+    "${as_root[@]}" dpkg --configure -a
+    "${as_root[@]}" apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends "${missing[@]}" |
+        sed -n 's/^Setting up \([^ ]*\).*/  \1/p'
 }
 
 # Debian's, which the headers belong to that were installed: another may come before it in PATH.
