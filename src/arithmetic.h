@@ -188,13 +188,19 @@ typedef struct split_number {
     vec_f32 exponent;
 } split_number;
 
-/* Splits a positive finite number, without operations on subnormal ones. Other numbers give undefined parts. A
- * subnormal number has no leading 1, so with its bits as significand of a number from 1 to 2, that number less 1 is
- * 2^126 times the subnormal one. */
+/* Returns 2^126 times a positive subnormal number, without operations on such numbers: it has no leading 1, so its bits
+ * are taken as significand of a number from 1 to 2, and 1 is subtracted. */
+VEC vec_f32 enlarged_subnormal(vec_f32 number)
+{
+    const vec_f32 one = vec_splat(1.0f);
+    return vec_sub(vec_from_bits(vec_or_u32(vec_bits(number), vec_bits(one))), one);
+}
+
+/* Splits a positive finite number, without operations on subnormal ones. Other numbers give undefined parts. */
 VEC split_number split_number_of(vec_f32 number)
 {
     const vec_u32 one = vec_bits(vec_splat(1.0f));
-    const vec_f32 enlarged = vec_sub(vec_from_bits(vec_or_u32(vec_bits(number), one)), vec_splat(1.0f));
+    const vec_f32 enlarged = enlarged_subnormal(number);
     const vec_mask is_subnormal = vec_is_less(vec_abs(number), vec_splat(LEAST_NORMAL));
     const vec_u32 bits = vec_bits(vec_choose(is_subnormal, enlarged, number));
     const vec_f32 whole = vec_from_bits(vec_or_u32(vec_shift_right(bits, 23), vec_bits(vec_splat(0x1p23f))));

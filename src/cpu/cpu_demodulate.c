@@ -136,6 +136,7 @@ static inline void prepare_call(softqam_loop_call *call, const softqam_params *p
     call->sequence = NULL;
     call->planes = NULL;
     call->left_fast_path = NULL;
+    call->begins_exact = false;
     set_i_flips(call, placement, 0);
     set_noise(call, &segment->source, weight);
 }

@@ -417,7 +417,7 @@ VEC void llr_loop(llr_kind kind, const softqam_loop_call *call, softqam_loop *se
     load_llr_constants(&constants, kind, call, &negated);
     const bool has_gains = softqam_has_gains(call->noise_kind);
     size_t n_symbols = call->n_symbols;
-    bool is_exact = false;
+    bool is_exact = call->begins_exact;
     kind.noise = call->noise_kind;
     const softqam_divided_call divided = {self, call, constants.scale, SYMBOL_BITS, symbol_nbytes(kind)};
     softqam_division_ways ways = {0, 0};

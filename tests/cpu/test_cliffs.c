@@ -72,7 +72,7 @@ HARNESS_TEST(test_values)
         double bound;
     } rows[] = {{"subnormal symbols", 1e-40F, 0, 0, 1, 2.2},
                 {"a subnormal symbol in 16", 1e-40F, 0, 0, 16, 2.2},
-                {"subnormal N0", 0, 1e-45F, 0, 1, 10},
+                {"subnormal N0", 0, 1e-45F, 0, 1, 6},
                 {"the largest N0", 0, FLT_MAX, 0, 1, 4},
                 {"a gain of 1e-12 in 100", 0, 0, 1e-12F, 100, 6}};
     harness_random random = harness_random_named(__func__);

@@ -242,16 +242,18 @@ static void fill_fast_range(harness_random *random, const llr_setting *setting, 
     }
 }
 
-/* Makes gains, and noise values that belong to them or do not, of all sizes, each call's alike or each its own; with
- * few others, some erasures. */
+/* Makes gains, and noise values that belong to them or do not, of all sizes, each call's alike, about so or each its
+ * own; with few others, some erasures. */
 static void fill_any_gains(harness_random *random, const llr_setting *setting, const llr_input *to)
 {
     const int common =
         one_in(random, 2) ? (int)harness_random_below(random, 277) - 149 : (int)harness_random_below(random, 90) - 45;
     const int distance = one_in(random, 2) ? -7 : (int)harness_random_below(random, 260) - 130;
     const bool is_mixed = one_in(random, 2), has_others = one_in(random, 2);
+    const size_t reach = one_in(random, 2) ? harness_random_below(random, 70) : 0, sizes = one_in(random, 4) ? 80 : 8;
     for (size_t i = 0; i < to->n; i++) {
-        const int gain = is_mixed ? (int)harness_random_below(random, 277) - 149 : common;
+        const int gain = is_mixed ? (int)harness_random_below(random, 277) - 149
+                                  : common + (int)harness_random_below(random, 2 * reach + 1) - (int)reach;
         const int off = is_mixed && one_in(random, 4) ? (int)harness_random_below(random, 260) - 130 : distance;
         const int n0 = 2 * gain + off;
         to->gains[i] = of_exponent(random, gain);
@@ -259,7 +261,7 @@ static void fill_any_gains(harness_random *random, const llr_setting *setting, c
         for (size_t axis = 0; axis < 2; axis++)
             to->symbols[2 * i + axis] =
                 any_sign(random, (double)of_exponent(random, (setting->has_gains ? gain : 0) -
-                                                                 (int)harness_random_below(random, 8)));
+                                                                 (int)harness_random_below(random, sizes)));
         if (has_others && one_in(random, 8))
             harness_fill_noise(random, HARNESS_NOISE_ANY, 1, &to->noise[i]);
         if (has_others && one_in(random, 16))
