@@ -40,9 +40,10 @@ install_packages() {
         echo "adding Debian's arm64 architecture, whose libraries the tests of the aarch64 build take"
         "${as_root[@]}" dpkg --add-architecture arm64
     fi
-    "${as_root[@]}" apt-get update -qq -o DPkg::Lock::Timeout=300
-    # apt-get installs nothing while an installation that was interrupted is unfinished.
-    "${as_root[@]}" dpkg --configure -a
+    "${as_root[@]}" apt-get update -qq
+    # apt-get installs nothing while an installation that was interrupted is unfinished. If dpkg fails, because another
+    # program holds its lock, apt-get waits for it.
+    "${as_root[@]}" dpkg --configure -a || true
     "${as_root[@]}" apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends "${missing[@]}" |
         sed -n 's/^Setting up \([^ ]*\).*/  \1/p'
 }
