@@ -102,7 +102,7 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
         if (has_units) {
             const vec_mask is_subnormal = vec_is_less(vec_abs(noise), vec_splat(LEAST_NORMAL));
             const vec_f32 enlarged = vec_mul(enlarged_subnormal(noise), enlarged_unit);
-            /* A value that is subnormal in these units has lost bits; 0 in its place ends this way. */
+            /* A noise value that is subnormal in these units has lost bits: 0 makes the checks below fail. */
             noise = vec_flush(vec_choose(is_subnormal, enlarged, vec_mul(noise, noise_unit)), vec_splat(LEAST_NORMAL));
             gain = vec_mul(gain, gain_unit);
             inverse_in_units = vec_keep(valid, vec_mul(inverse_gain, inverse_gain_unit));

@@ -71,7 +71,7 @@ typedef struct softqam_loop_call {
      * loops know them. */
     const ptrdiff_t *planes;
     bool *left_fast_path; /* NULL, or set by a vector loop that leaves the fast path */
-    bool begins_exact;    /* a vector loop tries the fast path for few symbols first */
+    bool begins_exact;    /* a vector loop tries the fast path with its first few symbols only */
 } softqam_loop_call;
 
 /* Soft bits or LLRs. */
