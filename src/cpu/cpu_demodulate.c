@@ -455,7 +455,9 @@ static inline bool may_flush(const softqam_cpu_call *call, const softqam_resolve
 {
     const int axis_bits = softqam_axis_bits((softqam_modulation)segment->placement.modulation);
     return call->is_worth_flushing && call->loops->flushes_subnormals && call->loops->is_vector[axis_bits] &&
-           !call->list->adds && softqam_is_scale_for_flushing(segment->source.input_scale, segment->source.has_gains);
+           !call->list->adds &&
+           softqam_is_scale_for_flushing(call->list->params->input_format, segment->source.input_scale,
+                                         segment->source.has_gains);
 }
 
 /* Demodulates the first n symbols of a segment if a loop can read and write them in place, as in most calls. With

@@ -141,14 +141,17 @@ typedef struct softqam_input_loops {
     softqam_gather_loop *gather;
 } softqam_input_loops;
 
-/* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62, or
- * 1 with gains, by which components are divided. It compares bits, so that 0, which stands for the demodulator's scale,
- * differs from subnormal numbers in every mode. */
-static inline bool softqam_is_scale_for_flushing(float scale, bool has_gains)
+/* Returns whether subnormal components may be flushed without changing an LLR: the scale is normal and at most 2^62.
+ * With gains, by which components are divided, no component may become subnormal: one of cf32 is not scaled, and the
+ * least of other formats is 2^-24. A product that rounds to the least normal number would be flushed. It compares bits,
+ * so that 0, which stands for the demodulator's scale, differs from subnormal numbers in every mode. */
+static inline bool softqam_is_scale_for_flushing(softqam_input_format format, float scale, bool has_gains)
 {
     uint32_t bits;
     memcpy(&bits, &scale, sizeof bits);
-    return bits == 0 || (scale >= FLT_MIN && scale <= (has_gains ? 1.0f : 0x1p62f));
+    if (has_gains && format == SOFTQAM_INPUT_CF32)
+        return scale == 1.0f;
+    return bits == 0 || (scale >= (has_gains ? 0x1p-102f : FLT_MIN) && scale <= 0x1p62f);
 }
 
 struct softqam_joint_loops; /* joint_loops.h */

@@ -151,8 +151,9 @@ void softqam_cpu_loops_choose(softqam_cpu_loops *loops, const softqam_cpu_varian
     if (softqam_params_have_llrs(params) && variant->add)
         loops->add = variant->add[params->output_format];
     loops->min_joint_symbols = variant->min_joint_symbols;
-    loops->flushes_subnormals = variant->flushes_subnormals && softqam_params_have_llrs(params) &&
-                                softqam_is_scale_for_flushing(params->defaults.input_scale, false);
+    loops->flushes_subnormals =
+        variant->flushes_subnormals && softqam_params_have_llrs(params) &&
+        softqam_is_scale_for_flushing(params->input_format, params->defaults.input_scale, false);
     for (int axis_bits = 0; axis_bits <= MAX_AXIS_BITS; axis_bits++) {
         loops->by_layout[axis_bits] = loops_of(variant, params, axis_bits);
         loops->is_vector[axis_bits] = variant != &softqam_cpu_portable && variant->llrs[axis_bits];

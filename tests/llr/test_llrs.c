@@ -4,6 +4,8 @@
  * the references: reference/contract.h, for u8 liquid-dsp. How a call is made must not show in a byte either: lengths,
  * alignments, kinds of memory, input formats. Inputs and outputs lie between guard pages or canaries.
  * test_reference_llrs.c proves the references, ../cpu/test_exhaustive.c compares every float. */
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +112,39 @@ LLR_TEST(test_input_formats)
     for (int k = 0; k < 3 * HARNESS_N_INPUT_FORMATS * HARNESS_N_OUTPUT_FORMATS; k++)
         check_length(&random, *state, (softqam_output_format)(k / HARNESS_N_INPUT_FORMATS % HARNESS_N_OUTPUT_FORMATS),
                      (softqam_input_format)(k % HARNESS_N_INPUT_FORMATS), harness_symbol_count(1 << 16));
+}
+
+/* Components that the input scale makes the least normal number, or a number beside it, with gains that make them
+ * count.
+ */
+LLR_TEST(test_least_normal_components)
+{
+    enum { N = 512, N_BESIDE = 8 };
+    static const float scales[] = {0.7F, 0x1p-3F, 0.00239617F, 1.3F, 1};
+    const llr_contexts *contexts = *state;
+    float symbols[2 * N], noise[N], gains[N], expected[2 * N], got[2 * N];
+    for (size_t k = 0; k < HARNESS_COUNT(scales); k++) {
+        const softqam_demodulator_config config = {
+            .modulation = SOFTQAM_MODULATION_QPSK, .output_format = SOFTQAM_OUTPUT_F32, .input_scale = scales[k]};
+        softqam_segment segment = harness_segment(symbols, noise, 1, N, got);
+        segment.layers[0].gain = gains;
+        for (size_t i = 0; i < 2 * N; i++) {
+            symbols[i] = FLT_MIN / scales[k];
+            for (size_t n = i % N_BESIDE; n > 0; n--)
+                symbols[i] = nextafterf(symbols[i], i / N_BESIDE % 2 ? INFINITY : 0);
+            noise[i / 2] = 0x1p-126F;
+            gains[i / 2] = ldexpf(1, -110 + (int)i / 64);
+        }
+        llr_expect(&config, &segment, (uint8_t *)expected);
+        for (size_t c = 0; c < contexts->n; c++) {
+            scoped_demodulator *demodulator = llr_create(&config, contexts->items[c]);
+            harness_demodulate_segments(demodulator, &segment, 1);
+            for (size_t i = 0; i < 2 * N; i++)
+                if (memcmp(&got[i], &expected[i], sizeof got[i]) != 0)
+                    fail_msg("%s, scale %a, component %a: %a, not %a", contexts->names[c], (double)scales[k],
+                             (double)symbols[i], (double)got[i], (double)expected[i]);
+        }
+    }
 }
 
 /* Soft bits of a grid of symbols have this hash, also if liquid-dsp was compiled with fused operations and cannot
