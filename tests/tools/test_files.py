@@ -48,6 +48,31 @@ class Streams(CaptureTest):
         with open("/dev/full", "wb") as full:
             self.fails(self.demod("x.cf32", "-", stdout=full), 1, "standard output: No space left on device")
 
+    def test_non_blocking_streams(self):
+        """Another program that shares a pipe may have made it non-blocking. The tool waits, also before it knows the noise."""
+        data = 100 * self.data
+        arguments = ["-q", "--noise-var", "auto", "-o", "s8", "-"]
+        expected = self.soft_bits(*arguments, data=data)
+        (read_end, to_tool), (from_tool, write_end) = os.pipe(), os.pipe()
+        for end in (read_end, write_end):
+            os.set_blocking(end, False)
+        process = self.start_demod(*arguments, "-", stdin=read_end, stdout=write_end)
+        os.close(read_end)
+        os.close(write_end)
+        time.sleep(0.05)  # nothing to read
+
+        def send():
+            with open(to_tool, "wb") as stream:
+                stream.write(data)
+
+        writer = threading.Thread(target=send)
+        writer.start()
+        time.sleep(0.05)  # nobody reads
+        with open(from_tool, "rb") as stream:
+            self.assertEqual(stream.read(), expected)
+        writer.join(TIMEOUT)
+        self.assertEqual((process.stderr.read(), process.wait(TIMEOUT)), (b"", 0))
+
     def test_closed_standard_streams(self):
         """A file that takes the descriptor of a closed stream must not be written or read in its place."""
         result = self.demod("x.cf32", "-", stdout=None, preexec_fn=lambda: os.close(1))

@@ -140,6 +140,16 @@ static bool is_stopped(const struct input_file *file)
     return polled[1].revents != 0;
 }
 
+/* Returns whether a read or write that failed is to be tried again. A descriptor that another process made non-blocking
+ * is waited for first. */
+static bool is_tried_again(int fd, short events)
+{
+    struct pollfd polled = {.fd = fd, .events = events};
+    if (errno == EAGAIN)
+        return poll(&polled, 1, -1) > 0 || errno == EINTR;
+    return errno == EINTR;
+}
+
 bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_t *n_read)
 {
     unsigned char *bytes = buffer;
@@ -156,7 +166,7 @@ bool input_file_read(struct input_file *file, void *buffer, size_t nbytes, size_
             return false;
         const size_t wanted = nbytes - *n_read;
         const ssize_t n = read(file->fd, bytes + *n_read, wanted < file->n_left ? wanted : (size_t)file->n_left);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !is_tried_again(file->fd, POLLIN))
             return message_print_errno(file->name);
         if (n == 0 && file->is_regular)
             return message_print(file->name, "became shorter while it was read");
@@ -370,7 +380,7 @@ bool output_file_write(struct output_file *file, const void *data, size_t nbytes
 {
     for (const char *bytes = data; nbytes > 0;) {
         const ssize_t n = write(file->fd, bytes, nbytes);
-        if (n < 0 && errno != EINTR)
+        if (n < 0 && !is_tried_again(file->fd, POLLOUT))
             return message_print_errno(file->name);
         bytes += n > 0 ? n : 0;
         nbytes -= n > 0 ? (size_t)n : 0;
