@@ -40,12 +40,12 @@ static softqam_status fill_context(softqam_context *context, softqam_context_con
     return config->backend == SOFTQAM_BACKEND_CUDA ? softqam_gpu_backend.create(&context->gpu, config) : SOFTQAM_OK;
 }
 
-softqam_status softqam_context_create(softqam_context **out, const softqam_context_config *from)
+softqam_status softqam_context_create(softqam_context **out, const softqam_context_config *settings)
 {
     softqam_context_config config;
     REFUSE_IF(!out, "context is NULL");
     *out = NULL;
-    TRY(softqam_context_config_resolve(&config, from));
+    TRY(softqam_context_config_resolve(&config, settings));
     softqam_context *context = calloc(1, sizeof *context);
     if (!context)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a context");
@@ -123,14 +123,14 @@ static softqam_status hold(softqam_context **context)
     return status;
 }
 
-softqam_status softqam_demodulator_create(softqam_demodulator **out, const softqam_demodulator_config *from)
+softqam_status softqam_demodulator_create(softqam_demodulator **out, const softqam_demodulator_config *settings)
 {
     REFUSE_IF(!out, "demodulator is NULL");
     *out = NULL;
     softqam_demodulator_config config;
     /* In this environment a subnormal scale is not 0. */
     ENDED_BY(softqam_float_leave) const softqam_float_environment environment = softqam_float_enter();
-    TRY(softqam_demodulator_config_resolve(&config, from));
+    TRY(softqam_demodulator_config_resolve(&config, settings));
     softqam_demodulator *demodulator = calloc(1, sizeof *demodulator);
     if (!demodulator)
         return softqam_fail(SOFTQAM_ERROR_OUT_OF_MEMORY, "no memory for a demodulator");

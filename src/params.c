@@ -127,11 +127,11 @@ static softqam_status check_noise_floor(float noise_floor, softqam_output_format
 static bool is_binary16(int value) { return value == 0 || value >> __builtin_ctz((unsigned)value) < 1 << 11; }
 
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
-                                                  const softqam_demodulator_config *from)
+                                                  const softqam_demodulator_config *settings)
 {
     softqam_demodulator_config_init(config);
-    if (from)
-        *config = *from;
+    if (settings)
+        *config = *settings;
     if (config->modulation == SOFTQAM_MODULATION_DEFAULT)
         config->modulation = SOFTQAM_MODULATION_256QAM;
     REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
@@ -181,11 +181,11 @@ static softqam_status check_threads(const softqam_context_config *config)
     return SOFTQAM_OK;
 }
 
-softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from)
+softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *settings)
 {
     softqam_context_config_init(config);
-    if (from)
-        *config = *from;
+    if (settings)
+        *config = *settings;
     REFUSE_IF(config->reserved_word != 0, "config.reserved_word is %u, not 0", config->reserved_word);
     REFUSE_IF(!softqam_is_all_zero(config->reserved, sizeof config->reserved), "config.reserved is not 0");
     for (int k = 0; k < 3; k++)

@@ -140,10 +140,10 @@ typedef struct softqam_params {
 /* Checks a caller's configuration, or takes the defaults if it is NULL. Replaces every zero that stands for a default;
  * context may stay NULL. */
 softqam_status softqam_demodulator_config_resolve(softqam_demodulator_config *config,
-                                                  const softqam_demodulator_config *from);
+                                                  const softqam_demodulator_config *settings);
 
 /* Does the same for a context. n_threads may stay 0 and `device` -1; the arrays stay the caller's. */
-softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *from);
+softqam_status softqam_context_config_resolve(softqam_context_config *config, const softqam_context_config *settings);
 
 /* Refuses a modulation that is unknown or does not suit a format; `field` names it in the message. */
 softqam_status softqam_check_modulation(const char *field, softqam_modulation modulation, softqam_output_format format);

@@ -165,20 +165,20 @@ HOST_AND_DEVICE static inline unsigned softqam_segment_modulation(const softqam_
 /* Copies the layers after the first one. Returns whether all are interleaved, [resource element][layer], as equalisers
  * write them, with noise values that are interleaved too or one value of all: everything then lies as if there were one
  * layer. */
-HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, const softqam_segment *from,
+HOST_AND_DEVICE static inline bool softqam_layers_resolve(softqam_source *to, const softqam_segment *segment,
                                                           unsigned n_layers)
 {
     const softqam_source_layer *first = &to->layers[0];
-    const size_t noise_distance = from->noise_stride != 0; /* from one layer's noise value to the next layer's */
-    bool is_interleaved = from->symbol_stride == n_layers && !first->symbols_q &&
-                          (from->noise_stride == n_layers || from->noise_stride == 0) &&
-                          (!first->gain || softqam_segment_gain_stride(from) == n_layers);
+    const size_t noise_distance = segment->noise_stride != 0; /* from one layer's noise value to the next layer's */
+    bool is_interleaved = segment->symbol_stride == n_layers && !first->symbols_q &&
+                          (segment->noise_stride == n_layers || segment->noise_stride == 0) &&
+                          (!first->gain || softqam_segment_gain_stride(segment) == n_layers);
     for (unsigned k = 1; k < n_layers; k++) {
         softqam_source_layer *layer = &to->layers[k];
-        layer->symbols = from->layers[k].symbols;
-        layer->symbols_q = from->layers[k].symbols_q;
-        layer->noise_var = from->layers[k].noise_var;
-        layer->gain = first->gain ? from->layers[k].gain : NULL;
+        layer->symbols = segment->layers[k].symbols;
+        layer->symbols_q = segment->layers[k].symbols_q;
+        layer->noise_var = segment->layers[k].noise_var;
+        layer->gain = first->gain ? segment->layers[k].gain : NULL;
         to->is_split |= layer->symbols_q != NULL;
         is_interleaved = is_interleaved && !layer->symbols_q &&
                          layer->noise_var == first->noise_var + k * noise_distance &&
@@ -195,64 +195,64 @@ typedef struct softqam_extras {
     softqam_statistics *statistics;                  /* NULL, or what any segment is counted in */
 } softqam_extras;
 
-HOST_AND_DEVICE static inline void softqam_extras_resolve(softqam_extras *to, const softqam_segment *from)
+HOST_AND_DEVICE static inline void softqam_extras_resolve(softqam_extras *to, const softqam_segment *segment)
 {
-    to->cross_gain[0] = from->cross_gain[0];
-    to->cross_gain[1] = from->cross_gain[1];
-    to->stride = softqam_segment_cross_stride(from);
-    to->statistics = from->statistics;
+    to->cross_gain[0] = segment->cross_gain[0];
+    to->cross_gain[1] = segment->cross_gain[1];
+    to->stride = softqam_segment_cross_stride(segment);
+    to->statistics = segment->statistics;
 }
 
 /* Fills in a source's members for pairs. Values that no host could check, because they lie in device memory, are made
  * harmless. */
-HOST_AND_DEVICE static inline void softqam_partner_resolve(softqam_source *to, const softqam_segment *from,
+HOST_AND_DEVICE static inline void softqam_partner_resolve(softqam_source *to, const softqam_segment *segment,
                                                            const softqam_segment_defaults *defaults)
 {
-    const unsigned n = softqam_segment_layers(from), modulation = softqam_segment_modulation(from, defaults);
-    const unsigned partner = (unsigned)from->partner_modulation;
+    const unsigned n = softqam_segment_layers(segment), modulation = softqam_segment_modulation(segment, defaults);
+    const unsigned partner = (unsigned)segment->partner_modulation;
     if (!to->has_gains || modulation < SOFTQAM_MODULATION_QPSK || modulation > N_MODULATIONS)
         return;
     to->joint_layers = (uint8_t)n;
     to->partner_modulation =
         (uint8_t)(partner >= SOFTQAM_MODULATION_QPSK && partner <= N_MODULATIONS ? partner : modulation);
-    if (softqam_segment_layers_read(from) > n) {
+    if (softqam_segment_layers_read(segment) > n) {
         softqam_source_layer *layer = &to->layers[n];
-        layer->symbols = from->layers[n].symbols;
-        layer->symbols_q = from->layers[n].symbols_q;
+        layer->symbols = segment->layers[n].symbols;
+        layer->symbols_q = segment->layers[n].symbols_q;
         layer->noise_var = NULL;
-        layer->gain = from->layers[n].gain;
+        layer->gain = segment->layers[n].gain;
         to->is_split |= layer->symbols_q != NULL;
     }
 }
 
-HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *from,
+HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, const softqam_segment *segment,
                                                           const softqam_segment_defaults *defaults)
 {
-    const unsigned noise_form = from->noise_form ? (unsigned)from->noise_form : defaults->noise_form;
-    const softqam_layer *layer = &from->layers[0];
+    const unsigned noise_form = segment->noise_form ? (unsigned)segment->noise_form : defaults->noise_form;
+    const softqam_layer *layer = &segment->layers[0];
     const bool has_noise = layer->noise_var != NULL, has_gains = has_noise && layer->gain; /* u8 has neither */
-    size_t symbol_stride = softqam_segment_stride(from), noise_stride = has_noise ? from->noise_stride : 0;
-    size_t gain_stride = has_gains ? softqam_segment_gain_stride(from) : 0;
+    size_t symbol_stride = softqam_segment_stride(segment), noise_stride = has_noise ? segment->noise_stride : 0;
+    size_t gain_stride = has_gains ? softqam_segment_gain_stride(segment) : 0;
     unsigned n_layers = 1;
     to->layers[0].symbols = layer->symbols;
     to->layers[0].symbols_q = layer->symbols_q;
     to->layers[0].noise_var = layer->noise_var;
     to->layers[0].gain = has_gains ? layer->gain : NULL;
-    to->input_scale = softqam_is_zero(from->input_scale) ? defaults->input_scale : from->input_scale;
+    to->input_scale = softqam_is_zero(segment->input_scale) ? defaults->input_scale : segment->input_scale;
     to->noise_value = 0.0f;
     to->symbol_nbytes = defaults->symbol_nbytes;
     to->noise_is_inverse = noise_form == SOFTQAM_NOISE_FORM_INVERSE;
     to->has_gains = has_gains;
     to->is_split = layer->symbols_q != NULL;
-    if (from->n_layers > 1) {
-        n_layers = softqam_segment_layers(from);
+    if (segment->n_layers > 1) {
+        n_layers = softqam_segment_layers(segment);
         /* A partner of the last layer has the layers' strides. */
-        if (softqam_layers_resolve(to, from, n_layers) && softqam_segment_layers_read(from) == n_layers)
+        if (softqam_layers_resolve(to, segment, n_layers) && softqam_segment_layers_read(segment) == n_layers)
             n_layers = 1, symbol_stride = 1, noise_stride = noise_stride != 0, gain_stride = has_gains;
     }
     to->joint_layers = 0;
-    if (from->cross_gain[0] || from->cross_gain[1])
-        softqam_partner_resolve(to, from, defaults);
+    if (segment->cross_gain[0] || segment->cross_gain[1])
+        softqam_partner_resolve(to, segment, defaults);
     to->n_layers = (uint8_t)n_layers;
     to->symbol_stride = symbol_stride;
     to->noise_stride = noise_stride;
@@ -263,11 +263,11 @@ HOST_AND_DEVICE static inline void softqam_source_resolve(softqam_source *to, co
 
 /* Fills in the code blocks and soft buffers of a codeword. Values that no host could check, because they lie in device
  * memory, are made as harmless as possible. */
-HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *to, const softqam_segment *from)
+HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *to, const softqam_segment *segment)
 {
-    const softqam_codeword *codeword = &from->codeword;
+    const softqam_codeword *codeword = &segment->codeword;
     const unsigned n_bits = softqam_symbol_bits((softqam_modulation)to->modulation);
-    softqam_code_blocks_make(&to->blocks, codeword, n_bits, softqam_segment_layers(from));
+    softqam_code_blocks_make(&to->blocks, codeword, n_bits, softqam_segment_layers(segment));
     to->block_buffers = codeword->block_buffers;
     to->block_stride = codeword->block_stride;
     to->out = (unsigned char *)codeword->buffers;
@@ -276,8 +276,8 @@ HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *t
     to->is_deinterleaved = codeword->deinterleave != 0;
     to->has_soft_buffers = codeword->n_cb != 0;
     if (softqam_codeword_is_contiguous(codeword) && to->blocks.n_transmitted > 0 &&
-        from->first_symbol + from->n_symbols <= codeword->n_bits / n_bits) {
-        to->out += from->first_symbol * n_bits * to->value_nbytes;
+        segment->first_symbol + segment->n_symbols <= codeword->n_bits / n_bits) {
+        to->out += segment->first_symbol * n_bits * to->value_nbytes;
         to->has_code_blocks = to->has_soft_buffers = 0;
     }
     if (!to->has_soft_buffers)
@@ -294,33 +294,33 @@ HOST_AND_DEVICE static inline void softqam_codeword_resolve(softqam_placement *t
         softqam_soft_is_repeated(&to->buffer, (uint64_t)softqam_code_blocks_longest(&to->blocks) * n_bits);
 }
 
-HOST_AND_DEVICE static inline void softqam_placement_resolve(softqam_placement *to, const softqam_segment *from,
+HOST_AND_DEVICE static inline void softqam_placement_resolve(softqam_placement *to, const softqam_segment *segment,
                                                              const softqam_segment_defaults *defaults)
 {
-    const unsigned modulation = softqam_segment_modulation(from, defaults);
-    const float llr_scale = softqam_is_zero(from->llr_scale) ? defaults->llr_scale : from->llr_scale;
-    to->out = (unsigned char *)from->out;
-    to->plane_stride = from->plane_stride;
-    to->scrambled_symbol = from->first_symbol + from->scrambling_offset;
-    to->codeword_symbol = (uint32_t)from->first_symbol;
+    const unsigned modulation = softqam_segment_modulation(segment, defaults);
+    const float llr_scale = softqam_is_zero(segment->llr_scale) ? defaults->llr_scale : segment->llr_scale;
+    to->out = (unsigned char *)segment->out;
+    to->plane_stride = segment->plane_stride;
+    to->scrambled_symbol = segment->first_symbol + segment->scrambling_offset;
+    to->codeword_symbol = (uint32_t)segment->first_symbol;
     to->steps_per_nat = defaults->is_negative ? -llr_scale : llr_scale;
-    to->c_init = from->c_init & 0x7fffffff;
+    to->c_init = segment->c_init & 0x7fffffff;
     to->modulation = (uint8_t)(modulation <= N_MODULATIONS ? modulation : 0);
     to->value_nbytes = defaults->value_nbytes;
-    to->is_descrambled = from->descramble != 0;
+    to->is_descrambled = segment->descramble != 0;
     to->has_code_blocks = to->has_soft_buffers = to->is_deinterleaved = to->combines = to->is_repeated = 0;
-    if (from->codeword.n_code_blocks != 0)
-        softqam_codeword_resolve(to, from);
+    if (segment->codeword.n_code_blocks != 0)
+        softqam_codeword_resolve(to, segment);
 }
 
 /* Fills in the demodulator's values for a segment's zeros. The segment has passed softqam_segment_list_check(), or lies
  * in device memory; one there whose modulation is unknown gets no symbols. */
-HOST_AND_DEVICE static inline void softqam_segment_resolve(softqam_resolved_segment *to, const softqam_segment *from,
+HOST_AND_DEVICE static inline void softqam_segment_resolve(softqam_resolved_segment *to, const softqam_segment *segment,
                                                            const softqam_segment_defaults *defaults)
 {
-    softqam_source_resolve(&to->source, from, defaults);
-    softqam_placement_resolve(&to->placement, from, defaults);
-    to->n_symbols = to->placement.modulation != 0 ? from->n_symbols : 0;
+    softqam_source_resolve(&to->source, segment, defaults);
+    softqam_placement_resolve(&to->placement, segment, defaults);
+    to->n_symbols = to->placement.modulation != 0 ? segment->n_symbols : 0;
 }
 
 #endif

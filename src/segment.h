@@ -107,17 +107,17 @@ static inline void softqam_cursor_skip(softqam_cursor *cursor, size_t n)
 /* Returns the segment of the next symbol, of which cursor->offset symbols are used up; some symbol must be left. */
 static inline const softqam_segment *softqam_cursor_segment(softqam_cursor *cursor)
 {
-    const softqam_segment *from = &cursor->list->segments[cursor->segment];
-    for (; cursor->offset >= from->n_symbols; from++, cursor->segment++)
-        cursor->offset -= from->n_symbols;
-    return from;
+    const softqam_segment *segment = &cursor->list->segments[cursor->segment];
+    for (; cursor->offset >= segment->n_symbols; segment++, cursor->segment++)
+        cursor->offset -= segment->n_symbols;
+    return segment;
 }
 
 /* Takes the next symbols, at most n_symbols > 0, all of one segment; some must be left. */
 static inline void softqam_cursor_next(softqam_cursor *cursor, size_t n_symbols, softqam_resolved_segment *segment)
 {
-    const softqam_segment *from = softqam_cursor_segment(cursor);
-    softqam_segment_resolve(segment, from, &cursor->list->params->defaults);
+    const softqam_segment *current = softqam_cursor_segment(cursor);
+    softqam_segment_resolve(segment, current, &cursor->list->params->defaults);
     if (cursor->offset > 0)
         softqam_segment_advance(segment, cursor->offset);
     if (segment->n_symbols > n_symbols)

@@ -224,15 +224,15 @@ static inline __attribute__((always_inline)) const unsigned char *load_sequence(
         w->sequence_end = first + n_made;
     }
     const size_t bit = (first - w->sequence_first) * w->n_bits;
-    const unsigned char *from = w->sequence + bit / 8;
+    const unsigned char *bytes = w->sequence + bit / 8;
     if (bit % 8 == 0)
-        return from;
+        return bytes;
     *n = *n < TILE_SYMBOLS ? *n : TILE_SYMBOLS;
     uint64_t *shifted = w->scratch->shifted;
     for (size_t k = 0; k < *n * w->n_bits / 64 + 1; k++) {
         uint64_t low, high;
-        memcpy(&low, from + 8 * k, sizeof low);
-        memcpy(&high, from + 8 * k + 1, sizeof high);
+        memcpy(&low, bytes + 8 * k, sizeof low);
+        memcpy(&high, bytes + 8 * k + 1, sizeof high);
         shifted[k] = low >> bit % 8 | high >> 56 << (64 - bit % 8);
     }
     return (const unsigned char *)shifted;
@@ -344,11 +344,11 @@ static NOT_INLINED void demodulate_joint_tile(work *w, size_t first, size_t n)
 /* Adds a thread's counts; other threads may do so at the same time. */
 static NOT_INLINED void add_counts(const softqam_statistics *counts, softqam_statistics *to)
 {
-    uint64_t from[sizeof *counts / sizeof(uint64_t)];
+    uint64_t numbers[sizeof *counts / sizeof(uint64_t)];
     uint64_t *each = &to->n_symbols;
-    memcpy(from, counts, sizeof from);
-    for (size_t k = 0; k < sizeof from / sizeof *from; k++)
-        __atomic_fetch_add(each + k, from[k], __ATOMIC_RELAXED);
+    memcpy(numbers, counts, sizeof numbers);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        __atomic_fetch_add(each + k, numbers[k], __ATOMIC_RELAXED);
 }
 
 /* Demodulates a tile and counts it. Portable loops look for no fast path. */
@@ -464,29 +464,29 @@ static inline bool may_flush(const softqam_cpu_call *call, const softqam_resolve
  * `converts` they are converted first, at most TILE_SYMBOLS; else those that need that are refused. No pointer to the
  * resolved segment leaves this function, so most of it stays in registers. */
 static inline __attribute__((always_inline)) bool demodulate_at_once(const softqam_cpu_call *call, bool converts,
-                                                                     const softqam_segment *from, size_t n,
+                                                                     const softqam_segment *segment, size_t n,
                                                                      scratch *memory,
                                                                      softqam_float_environment *environment)
 {
     const softqam_params *params = call->list->params;
     const softqam_cpu_loops *loops = call->loops;
-    softqam_resolved_segment segment;
-    const softqam_source *source = &segment.source;
-    const softqam_placement *placement = &segment.placement;
+    softqam_resolved_segment resolved;
+    const softqam_source *source = &resolved.source;
+    const softqam_placement *placement = &resolved.placement;
     ptrdiff_t planes[MAX_SYMBOL_BITS];
     float weight;
     softqam_loop_call loop_call;
-    if ((!converts && params->input_format != SOFTQAM_INPUT_CF32) || from->codeword.n_code_blocks != 0 ||
-        from->statistics || softqam_segment_is_joint(from))
+    if ((!converts && params->input_format != SOFTQAM_INPUT_CF32) || segment->codeword.n_code_blocks != 0 ||
+        segment->statistics || softqam_segment_is_joint(segment))
         return false;
-    softqam_segment_resolve(&segment, from, &params->defaults);
+    softqam_segment_resolve(&resolved, segment, &params->defaults);
     const bool has_planes = softqam_placement_has_planes(placement), is_descrambled = placement->is_descrambled;
     const unsigned n_bits = softqam_symbol_bits((softqam_modulation)placement->modulation);
     if (!source->is_contiguous || (converts ? n > TILE_SYMBOLS : are_converted(params, source)) ||
         (is_descrambled && n > DESCRAMBLED_SYMBOLS))
         return false;
-    softqam_float_flush(environment, may_flush(call, &segment));
-    prepare_call(&loop_call, params, &segment, &weight);
+    softqam_float_flush(environment, may_flush(call, &resolved));
+    prepare_call(&loop_call, params, &resolved, &weight);
     loop_call.n_symbols = n;
     loop_call.components = source->layers[0].symbols;
     if (converts) {
@@ -526,19 +526,19 @@ INLINES_ALL void softqam_cpu_demodulate_part(const softqam_cpu_call *call, softq
     w.loops = call->loops;
     w.scratch = &memory;
     while (n > 0) {
-        const softqam_segment *from = softqam_cursor_segment(cursor);
-        const size_t n_left = from->n_symbols - cursor->offset, n_taken = n_left < n ? n_left : n;
+        const softqam_segment *segment = softqam_cursor_segment(cursor);
+        const size_t n_left = segment->n_symbols - cursor->offset, n_taken = n_left < n ? n_left : n;
         n -= n_taken;
-        if (cursor->offset == 0 && demodulate_at_once(call, false, from, n_taken, &memory, &environment)) {
+        if (cursor->offset == 0 && demodulate_at_once(call, false, segment, n_taken, &memory, &environment)) {
             cursor->offset = n_taken;
             continue;
         }
-        w.is_joint = softqam_segment_is_joint(from);
+        w.is_joint = softqam_segment_is_joint(segment);
         if (w.is_joint)
-            softqam_joint_open(&w.joint, w.params, w.loops, from, cursor->offset);
+            softqam_joint_open(&w.joint, w.params, w.loops, segment, cursor->offset);
         softqam_cursor_next(cursor, n_taken, &w.segment);
         softqam_float_flush(&environment, !w.is_joint && may_flush(call, &w.segment));
-        w.statistics = from->statistics;
+        w.statistics = segment->statistics;
         demodulate_in_tiles(&w);
         if (w.statistics)
             add_counts(&w.counts, w.statistics);

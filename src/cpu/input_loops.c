@@ -4,19 +4,19 @@
 #include "loops.h"
 #include "simd.h"
 
-VEC vec_f32 load_components(softqam_input_format format, const unsigned char *from)
+VEC vec_f32 load_components(softqam_input_format format, const unsigned char *components)
 {
     switch (format) {
     case SOFTQAM_INPUT_CF32:
         break;
     case SOFTQAM_INPUT_CS16:
-        return vec_load_s16(from);
+        return vec_load_s16(components);
     case SOFTQAM_INPUT_CS8:
-        return vec_load_s8(from);
+        return vec_load_s8(components);
     case SOFTQAM_INPUT_CF16:
-        return vec_load_f16(from);
+        return vec_load_f16(components);
     }
-    return vec_load_f32(from);
+    return vec_load_f32(components);
 }
 
 /* Copies bytes beside a page's end. Not inlined: an array would bring every conversion a stack frame. */
