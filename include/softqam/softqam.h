@@ -364,7 +364,7 @@ typedef struct softqam_segment {
  * context, CPU threads compute pairs and statistics.
  * @param demodulator  the demodulator
  * @param segments     n_segments segments; those of one codeword share its buffers. Transmissions that share a buffer
- *                     need a call each. A segment of 12 symbols takes a CPU 0.1 to 0.6 us to soft buffers
+ *                     need a call each. A segment of 12 symbols takes a Xeon 0.1 to 0.6 us to soft buffers
  * @param n_segments   any number
  * @return as softqam_demodulate(). Overlaps between segments or between block_buffers are not detected, and device
  *         memory only in the first segment. After other failures soft buffers are undefined

@@ -67,11 +67,12 @@ static const struct option_row rows[] = {
     OPTION_TEXT("Sections:"),
     OPTION_TEXT("  fading   a slot of each modulation; CUDA: large launches too\n"
          "  layers   all or some of the layers interleaved by resource element, and\n"
-         "           layers in arrays of their own, over as many symbols in one layer\n"
+         "           layers in arrays of their own: the time over that of one layer\n"
+         "           with as many symbols\n"
          "  calls    an OFDM symbol or less; CUDA: from launch to synchronisation\n"
          "  buffers  a codeword to the soft buffers of a decoder, new or added\n"
          "  joint    two layers jointly, from a matched filter; CUDA: to soft buffers too\n"
-         "  formats  CPU: all inputs and outputs, a slot and large\n"
+         "  formats  CPU: all inputs and outputs, a slot and a large call\n"
          "  host     CUDA: from host memory, pinned and pageable, beside all CPU threads"),
     OPTION_TEXT("Exit status:"),
     OPTION_TEXT("  0  measured\n"

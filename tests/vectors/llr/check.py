@@ -158,7 +158,7 @@ def main():
     for each, check in ((llrs, check_llrs), (buffers, check_soft_buffers)):
         each.set_defaults(check=check)
         each.add_argument("values", metavar="FILE")
-        each.add_argument("--slack", type=lambda text: positive(text) if float(text) else 0, default=0, help="so much more on both sides, in the output's unit")
+        each.add_argument("--slack", type=lambda text: positive(text) if float(text) else 0, default=0, help="tolerance beyond both ends of an interval, in the output's unit")
         each.add_argument("--skip", action="append", default=[], help=f"a section to leave out, such as special, or of soft buffers {', '.join(KINDS)}")
     llrs.add_argument("--scale", type=positive, help="output steps a nat; default: 6 of s8, else 1")
     llrs.add_argument("--limit", type=positive, help="largest magnitude in the output; default: the format's")

@@ -21,7 +21,7 @@ class Statistics:
     n_symbols      symbols that were demodulated.
     n_erased       symbols that are erasures.
     n_limited      LLRs whose magnitude is llr_limit, or the largest float; of "u8" bytes of 0 and 255.
-    n_sampled      symbols of the subset that the rest is computed from: one run of 64 in eight, without erasures.
+    n_sampled      symbols of the subset that the rest is computed from: the first 64 of every 512, without erasures.
     error_energy   sum of 2^24 |r - x|^2, x the nearest point; symbol_energy sum of 2^24 |r|^2; both up to 16 a symbol.
     information    sum over LLRs of 2^16 times the information of a bit.
     evm            error vector magnitude, as a factor.

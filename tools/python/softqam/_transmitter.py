@@ -73,7 +73,7 @@ def rate_recover(llrs: npt.ArrayLike, codeword: Codeword, *, soft_buffers: Any =
     llr_limit     of sums: None is 127 for int8, 32767 for int16 and the largest finite value.
 
     Returns soft_buffers, or new ones, [n_code_blocks, max(n_cb, n_fill)] of the dtype of llrs. The values are those that
-    demodulate() gives with the codeword, which is some fifty times as fast: prefer it if there are symbols.
+    demodulate() gives with the codeword, which is much faster: prefer it if there are symbols.
     """
     check_call(codeword, soft_buffers, combine)
     values = _arrays.as_array("llrs", llrs)

@@ -289,7 +289,7 @@ def _parser() -> _Parser:
     parser = _Parser("softqam-plot", "softqam-plot [options] IQ [SOFT] -o OUT\n       softqam-plot [options] --example -o OUT", DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("files", nargs="*", help=argparse.SUPPRESS)
-    add("-o", "--output", metavar="OUT", required=True, help="the picture; .png, .pdf or .svg says which kind")
+    add("-o", "--output", metavar="OUT", required=True, help="the picture; its suffix .png, .pdf or .svg names the format")
     add("-m", "--modulation", type=lambda name: name.lower().replace("pi/2", "pi2"), choices=MODULATIONS, help="default: the recording's own, else 256qam")
     add("-i", "--input-format", type=str.lower, choices=INPUT_FORMATS, help="default: by IQ's suffix")
     add("-s", "--soft-format", type=str.lower, choices=SOFT_FORMATS, help="default: by SOFT's suffix; s8 with --example")

@@ -11,8 +11,8 @@ with --picture it draws the curves.
 
 A block is a codeword of two layers on 96 resource elements. rayleighX: 8 independent fades of 12 elements, with X as correlation of
 the two layers' channels; tdl-a, tdl-b, tdl-c: 3GPP TR 38.901's models with a delay spread of 300 ns, on 8 times 12
-subcarriers that are 60 subcarriers of 30 kHz apart. The channel is known, its entries have unit mean energy. SNR is 2/N0: of both
-layers at an antenna. Sionna's LDPC5GEncoder and LDPC5GDecoder, 20 iterations.
+subcarriers that are 60 subcarriers of 30 kHz apart. The channel is known, its entries have unit mean energy. SNR is 2/N0, that of
+both layers at an antenna. Sionna's LDPC5GEncoder and LDPC5GDecoder are used, with 20 iterations.
 """
 import argparse
 import json
