@@ -209,7 +209,7 @@ typedef struct softqam_demodulator_config {
      *  64. Other formats: 0 or 1. */
     float llr_scale;
     /** Largest magnitude of an LLR and of sums in soft buffers. s8: 1 to 127 steps; s16: 1 to 32767. f16: 1 to 65504
-     *  nats, as binary16 holds. 0: the largest. f32, u8: 0. */
+     *  nats, a binary16 number. 0: the largest. f32, u8: 0. */
     int llr_limit;
     /** Least N0, for equalisers that write 0 for the best symbols: a smaller N0, even -infinity, counts as
      *  noise_floor; a 1/N0 above 1 / noise_floor, even +infinity, as that. NaN, an N0 of +infinity and a 1/N0 that is
@@ -274,7 +274,7 @@ typedef struct softqam_layer {
      *  (1 - b). For all layers or none.
      *
      *  LLRs are those of z / g with N0 / g^2, in any units. A gain that is not positive and finite, or an llr_scale *
-     *  g^2 / N0 below 2^-120, makes an erasure; one above FLT_MAX counts as that. */
+     *  g^2 / N0 below 2^-120, makes an erasure; above FLT_MAX that counts as FLT_MAX. */
     const float *gain;
     uint64_t reserved[2]; /**< 0 */
 } softqam_layer;
