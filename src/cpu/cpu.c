@@ -31,10 +31,10 @@ softqam_status softqam_cpu_create(softqam_cpu *cpu, const char *variant, softqam
 
 /* A call is cut into parts for the threads. Each thread gets several, so that threads of unequal speed end together. A
  * part is short_symbols at least, or a thread would wake up too late for it, and MAX_PART_SYMBOLS at most, so that the
- * others do not wait long for the last one: 256QAM's take AVX-512 16 us. But a thread goes through the segments before
- * its part, which are MANY_SEGMENTS in as much time. Parts are whole cache lines of an aligned output, so that no two
- * threads write to one line. A woken thread runs after 10 to 100 us (thread_pool.c); a call of WORTH_THREADS_PARTS
- * times short_symbols takes one thread about as long. */
+ * others do not wait long for the last one: AVX-512 takes 16 us for one of 256QAM. A thread first walks over all
+ * segments before its part, and over MANY_SEGMENTS in as much time: with more segments parts have no upper limit. Parts
+ * are whole cache lines of an aligned output, so that no two threads write to one line. A woken thread runs after 10 to
+ * 100 us (thread_pool.c); a call of WORTH_THREADS_PARTS times short_symbols takes one thread about as long. */
 enum {
     MAX_PART_SYMBOLS = 16384,
     MANY_SEGMENTS = 4096,
