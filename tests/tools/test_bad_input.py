@@ -15,6 +15,7 @@ INPUT_SUFFIXES = [*sum(SUFFIXES.values(), []), ".cu8", ".cs32", ".ci32", ".cf64"
 # Formats of others, and what only looks like one of ours.
 UNKNOWN_SUFFIXES = [".wav", ".sc16q11", ".u80", ".cf32~", ".u8 ", ".cf32\n", ".%s", ".SIGMF-DATA", ".\u00e4"]
 DATATYPES = "cf32, cf64, ci32, ci16 with _le or _be, ci8, cu8"
+NPY_HEADER = b"\x93NUMPY\1\0v\0{'descr': '<f4', 'fortran_order': False, 'shape': (200,), }".ljust(127) + b"\n"
 ABSENT = object()  # of a member of metadata
 MISSING, ANOTHER = "No such file or directory", "give OUTPUT another name"
 NOISE = ["-o", "s8", "--noise-file"]
@@ -64,6 +65,16 @@ class Contents(BadInput):
         self.write("values", bytes(79) + b"2")
         self.refuses(DEMOD, ["--compare", "values", "x.cf32", "x.u8"], 1, "values: not bits: a byte is neither 0 nor 1")
         self.refuses(DEMOD, [*NOISE, "x.cf32", "-", "x.s8"], 1, "x.cf32: too many noise variances for the symbols of standard input")
+
+    def test_noise_files_of_another_kind(self):
+        """With --count no length of symbols from a pipe shows that a noise file has a header, or is text."""
+        for name, data, cause in (
+            ("n0.npy", NPY_HEADER + bytes(800), "a NumPy array, which has a header; write its values by tofile()"),
+            ("n0.txt", b"0.001\n" * 100, "text, not 32-bit floats"),
+        ):  # fmt: skip
+            self.write(name, data)
+            for arguments in ([name, "x.cf32", "x.s8"], [name, "--count", "5", "-", "x.s8"]):
+                self.refuses(DEMOD, [*NOISE, *arguments], 1, f"{name}: {cause}", data=bytes(80))
 
     def test_what_has_no_parts(self):
         message = "standard input: not a regular file, so no part of it can be chosen"

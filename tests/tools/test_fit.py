@@ -277,6 +277,8 @@ class Recordings(FitTest):
                               (b"BLUEEEEIEEEI" + bytes(99), "a BLUE file, whose samples begin after its header: give -i and --header-bytes 512")):  # fmt: skip
             self.write("z.cs16", head)
             self.fails(self.demod("z.cs16", "y"), 1, "z.cs16: " + message)
+        self.write("z.cs8", b"--" * 3000)  # one point of QPSK, at the default scale
+        self.assertEqual(self.soft_bits("-q", "-m", "qpsk", "-o", "hard", "z.cs8"), bytes(6000))
         apart = "z.cf32: a NumPy array in which I and Q do not alternate; save it as complex64"
         after = "z.cf32: a NumPy array, whose samples begin after its header: give -i cf32 --header-bytes 128"
         for kind, order, shape, message in (("<f4", False, (9, 2), after), ("<f4", False, (3, 3, 2), after), ("<f4", False, (18,), after),

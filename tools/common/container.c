@@ -11,7 +11,8 @@
 #include "message.h"
 #include "sample_format.h"
 
-enum { HEAD_NBYTES = 512 };
+/* Files of fewer bytes than a WAV file's header are not looked at. */
+enum { HEAD_NBYTES = 512, MIN_HEAD_NBYTES = 44 };
 
 /* Reads a little-endian number of n bytes. */
 static uint32_t number(const unsigned char *bytes, int n)
@@ -107,6 +108,29 @@ static uint32_t crc32(const unsigned char *bytes, size_t n)
     return ~crc;
 }
 
+/* Reads a regular file's first bytes, or none. */
+static ssize_t read_head(const struct input_file *file, unsigned char head[HEAD_NBYTES + 1])
+{
+    memset(head, 0, HEAD_NBYTES + 1);
+    return file->is_regular ? pread(file->fd, head, HEAD_NBYTES, file->start) : 0;
+}
+
+static bool is_npy(const unsigned char *head) { return !memcmp(head, "\x93NUMPY", 6); }
+
+bool container_check_values(const struct input_file *file)
+{
+    unsigned char head[HEAD_NBYTES + 1];
+    const ssize_t n = read_head(file, head);
+    if (n < MIN_HEAD_NBYTES)
+        return true;
+    if (is_npy(head))
+        return message_print(file->name, "a NumPy array, which has a header; write its values by tofile()");
+    /* Lines of numbers: floats of one value may look like other text. */
+    const bool is_text =
+        strspn((const char *)head, "0123456789+-.eE,; \t\r\n") >= (size_t)n && memchr(head, '\n', (size_t)n);
+    return !is_text || message_print(file->name, "text, not 32-bit floats");
+}
+
 bool container_check(const struct input_file *file)
 {
     static const struct {
@@ -124,14 +148,14 @@ bool container_check(const struct input_file *file)
                   {"ustar", "a tar archive; unpack it", 257},
                   {"\x89HDF", "an HDF5 file; write its samples to a file of their own", 0},
                   {"MATLAB 5.0", "a MAT file; write its samples by fwrite", 0}};
-    unsigned char head[HEAD_NBYTES + 1] = {0};
-    const ssize_t n = file->is_regular ? pread(file->fd, head, HEAD_NBYTES, file->start) : 0;
+    unsigned char head[HEAD_NBYTES + 1];
+    const ssize_t n = read_head(file, head);
     ssize_t n_text = 0;
-    if (n < 44)
+    if (n < MIN_HEAD_NBYTES)
         return true;
     if ((!memcmp(head, "RIFF", 4) || !memcmp(head, "RF64", 4)) && !memcmp(head + 8, "WAVE", 4))
         return refuse_wav(file);
-    if (!memcmp(head, "\x93NUMPY", 6))
+    if (is_npy(head))
         return refuse_npy(file, head);
     if (number(head + 28, 4) == crc32(head, 28))
         return refuse(file, "an SDRangel recording",
@@ -143,10 +167,11 @@ bool container_check(const struct input_file *file)
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (!memcmp(head + others[i].place, others[i].magic, strlen(others[i].magic)))
             return message_print(file->name, "%s", others[i].what);
-    /* ASCII, or two bytes of UTF-8 */
+    /* ASCII, or two bytes of UTF-8, in lines: int8 samples of one point of QPSK are printable, too. */
     for (int step = 1; n_text < n && step > 0; n_text += step)
         step = isprint(head[n_text]) || isspace(head[n_text])         ? 1
                : head[n_text] >> 5 == 6 && head[n_text + 1] >> 6 == 2 ? 2
                                                                       : 0;
-    return n_text < n || message_print(file->name, "text, not samples");
+    const bool is_text = n_text >= n && strpbrk((const char *)head, "\r\n");
+    return !is_text || message_print(file->name, "text, not samples");
 }

@@ -9,4 +9,7 @@
  * samples or what converts it. Pipes are not checked. */
 bool container_check(const struct input_file *file);
 
+/* Does so for a file of 32-bit floats: NumPy's .npy and text. */
+bool container_check_values(const struct input_file *file);
+
 #endif

@@ -95,7 +95,8 @@ bool demod_run_open(struct demod_run *run)
     run->value_nbytes = softqam_output_nbytes(run->config->output_format, run->config->modulation, 1);
     return message_check_command(demod_options_check_format(options, *meta ? meta : NULL)) &&
            (!options->noise_file ||
-            input_file_open(&run->noise_vars, options->noise_file, "noise variance", sizeof(float), sizeof(float))) &&
+            (input_file_open(&run->noise_vars, options->noise_file, "noise variance", sizeof(float), sizeof(float)) &&
+             container_check_values(&run->noise_vars))) &&
            (!options->compared_bits || input_file_open(&run->sent_bits, options->compared_bits, "bit", 1, n_bits));
 }
 
