@@ -443,9 +443,9 @@ def demodulate_joint(z: Any, gram: Any, noise_var: Any = None, modulation: Modul
 
     z                   [..., n, 2] complex: H^H y, what matched filters give for the two layers of n elements.
     gram                [..., n, 2, 2] complex64, Hermitian: H^H H. In host memory it also broadcasts to that, and may be complex128.
-    noise_var           variance of the complex noise at each antenna: a number, or an array that broadcasts to [..., n]. Noise that
-                        is not white is whitened before: with its covariance S = L L^H, L^-1 y and L^-1 H take the places of y
-                        and H, and noise_var is 1.
+    noise_var           variance of the complex noise at each antenna: a number, or an array that broadcasts to [..., n]. Whiten noise
+                        that is not white: with its covariance S = L L^H, use L^-1 y and L^-1 H instead of y and H, and a
+                        noise_var of 1.
     layer               None: the layers are those of one codeword. 0 or 1: only that layer's LLRs are wanted; the other one is another
                         user's, or another codeword's.
     partner_modulation  of the other layer, with layer; None: the same.

@@ -17,7 +17,7 @@ class softqam_demapper(gr.interp_block):
                 without noise variance, above 127 for bit 0
     noise_var   the variance N0 of the complex noise, until a tag changes it; not for "u8"
     sign        the bit that a positive LLR means: 1 as elsewhere in GNU Radio, 0 as in softqam-demod
-    noise_port  a second input, float: N0 of each symbol, in the place of noise_var
+    noise_port  a second input, float: N0 of each symbol, instead of noise_var
     llr_scale, llr_limit   of "s8", None for softqam's own
 
     Tags of the first input, by key:
