@@ -240,7 +240,7 @@ SOFTQAM_API softqam_status softqam_demodulator_create(softqam_demodulator **demo
  *     LLR(b) = (min over x with b = 1 of |r - x|^2 - min over x with b = 0 of |r - x|^2) / N0
  *
  * The error in nats, before rounding to the format, is at most 2^-24 (2 + 6 |v|) / N0 + 2^-23 |LLR|, with v the
- * component of b, |v| below 1e38; for BPSK 5 * 2^-24 |LLR|; with gains twice that, and for BPSK 6 * 2^-24 (|I| + |Q|) /
+ * component of b, |v| below 6e37; for BPSK 5 * 2^-24 |LLR|; with gains twice that, and for BPSK 6 * 2^-24 (|I| + |Q|) /
  * N0 more, with I and Q those of r. A component of r below 2^-63 in magnitude counts as zero; one that is not finite
  * makes an erasure. No LLR is NaN or infinite: an overflow gives llr_limit, or FLT_MAX for f32.
  *
