@@ -141,6 +141,11 @@ class ToolFaults(FaultTest):
         command, options = "--backend cpu --threads 1 -q x.cf32 x.u8".split(), {"files": {"x.cf32": FEW, "x.u8": OLD}, "kinds": ("error",)}
         self.assertIn(("fsync", 1), self.fail_every_call(DEMOD, *command, **options))
 
+    def test_no_clobber(self):
+        """renameat2() fails as on a file system without RENAME_NOREPLACE."""
+        command = "--backend cpu --threads 1 -q -n x.cf32 x.u8".split()
+        self.assertIn(("renameat2", 0), self.fail_every_call(DEMOD, *command, files={"x.cf32": FEW}, kinds=("error",)))
+
     def test_pipes(self):
         """Bytes that have left by standard output cannot be taken back, so that only how the tool ends is looked at."""
         for outcome in self.outcomes(DEMOD, ["--backend", "cpu", "-", "-"], {}, content(SYMBOLS), "error"):

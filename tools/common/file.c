@@ -402,12 +402,21 @@ static void forget_name(struct output_file *file)
     file->pending = NULL;
 }
 
+/* Gives the finished file its name. A file system that cannot rename a file only if the name is free, such as NFS, says
+ * that the flag is invalid; there a link does. */
+static bool take_name(const struct output_file *file)
+{
+    const char *temporary = file->pending->path;
+    if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, file->target, file->is_new ? RENAME_NOREPLACE : 0))
+        return true;
+    return file->is_new && errno == EINVAL && !link(temporary, file->target) && !unlink(temporary);
+}
+
 bool output_file_publish(struct output_file *file)
 {
     if (!file->target)
         return true;
-    file->published =
-        !renameat2(AT_FDCWD, file->pending->path, AT_FDCWD, file->target, file->is_new ? RENAME_NOREPLACE : 0);
+    file->published = take_name(file);
     if (!file->published)
         return message_print_errno(file->name);
     forget_name(file);
