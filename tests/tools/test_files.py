@@ -176,6 +176,17 @@ class Signals(CaptureTest):
                 os.remove(self.path(temporary))
             self.assertEqual(self.snapshot(), before)
 
+    def test_first_process_of_a_container(self):
+        """It is not ended by a signal's default action, so it ends itself."""
+        process = self.start("unshare", *["--map-root-user"] * (os.geteuid() != 0), "--pid", "--fork", DEMOD, "--backend", BACKEND, "-", "y.u8",
+                             env=SIGNAL_ENVIRONMENT)  # fmt: skip
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        self.wait_for(lambda: process.poll() is not None or any(f.startswith(".softqam-") for f in self.files()))
+        if process.returncode is not None or not children.exists():
+            self.skipTest("no namespace of processes, or no list of children")
+        os.kill(int(children.read_text(encoding="ascii")), signal.SIGTERM)
+        self.assertEqual((process.wait(TIMEOUT), process.stderr.read(), self.files()), (128 + signal.SIGTERM, b"", ["x.cf32"]))
+
 
 class Pipeline(ToolTest):
     """Reading, demodulating and writing overlap, in bounded memory."""

@@ -232,7 +232,8 @@ static void remove_pending_and_die(int number)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
     message_clear_transient();
-    raise(number); /* SA_RESETHAND has restored the default */
+    raise(number);       /* SA_RESETHAND has restored the default */
+    _exit(128 + number); /* which does not end the first process of a container */
 }
 
 /* Catches all signals that would end the process, except those that it was started to ignore (nohup). */
