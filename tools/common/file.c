@@ -232,8 +232,9 @@ static void remove_pending_and_die(int number)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
     message_clear_transient();
-    raise(number);       /* SA_RESETHAND has restored the default */
-    _exit(128 + number); /* which does not end the first process of a container */
+    raise(number); /* SA_RESETHAND has restored the default */
+    /* A container's first process is still running. */
+    _exit(128 + number);
 }
 
 /* Catches all signals that would end the process, except those that it was started to ignore (nohup). */
