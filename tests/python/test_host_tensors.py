@@ -5,9 +5,11 @@ import sys
 
 import numpy as np
 import pytest
+from calls import Call, arrangement
 from symbols import DTYPES, assert_bytes, make_gain, make_noise, make_symbols
 
 import softqam
+from softqam import _gpu
 
 
 @pytest.fixture
@@ -34,6 +36,21 @@ def test_tensors_come_back(rng, torch, dtype):
             assert_bytes(got.numpy(), softqam.nrSymbolDemodulate(symbols, "16QAM", 0.1, kind))
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_any_layout(torch, monkeypatch, seed):
+    """The core itself reads tensors of any strides, if PyTorch describes them in C and there are no soft buffers."""
+    rng = np.random.default_rng(seed)
+    call, tensors = Call(rng), []
+    for array in (call.symbols, call.noise, call.gain):
+        memory, view = (None, None) if array is None else arrangement(rng, array, backwards=False)
+        tensors.append(None if array is None else view(torch.from_numpy(memory)))
+    expected = call.expected()
+    if hasattr(torch.Tensor, "__dlpack_c_exchange_api__") and "codeword" not in call.options:
+        assert _gpu.device_of(tensors[0]) is None
+        monkeypatch.delattr(_gpu, "demodulate_on_host")
+    assert_bytes(call(*tensors).numpy(), expected)
+
+
 def test_outputs(rng, torch):
     """`out`, soft buffers of the caller, and a list of them."""
     symbols, noise, tensor = make_symbols(rng, 60), make_noise(rng, 60), torch.from_numpy
@@ -58,9 +75,14 @@ def test_what_has_no_view(rng, torch):
         wrong = {**arguments, name: arguments[name].clone().requires_grad_()}
         with pytest.raises(TypeError, match=f"^{name} is .*grad"):
             softqam.demodulate(wrong.pop("symbols"), output="f32", **wrong)
-    for wrong in (torch.zeros(4, 2, dtype=torch.bfloat16), torch.eye(4).to_sparse()):
+    for wrong in (torch.zeros(4, 2, dtype=torch.bfloat16), torch.eye(4).to_sparse(), torch.zeros(4, 2, device="meta")):
         with pytest.raises(TypeError, match="symbols is Tensor"):
             softqam.demodulate(wrong, noise_var=0.1)
+    for wrong in (torch.ones(20, device="meta"), torch.ones(20).to_sparse()):
+        with pytest.raises(TypeError, match="noise_var is Tensor"):
+            softqam.demodulate(arguments["symbols"], noise_var=wrong)
+    with pytest.raises(TypeError, match="noise_var is Tensor.* storage"):
+        torch.func.vmap(lambda noise: softqam.demodulate(arguments["symbols"], noise_var=noise))(torch.ones(3, 20))
     with pytest.raises(TypeError, match="^sym is torch.float32 .*: it takes complex numbers$"):
         softqam.nrSymbolDemodulate(torch.zeros(4, 2), "QPSK")
     with pytest.raises(TypeError, match="out is Tensor"):

@@ -325,16 +325,16 @@ struct exchange_api {
 class array_library
 {
   public:
-    /* The arrays' type, and Python functions. is_plain(array) returns whether it is on a GPU, and DLPack can describe
-     * it completely; empty(shape, dtype, device) makes an array; number(value, device, stream) makes a noise value on
-     * the GPU.
-     */
-    nb::object array_type, is_plain, empty, number;
+    /* The arrays' type, and Python functions. is_plain(array) returns whether it is in host memory or on a GPU, and
+     * DLPack can describe it completely; of_host(array) makes one of NumPy's array, in the same memory;
+     * empty(shape, dtype, device) makes an array on a GPU, number(value, device, stream) a noise value there. */
+    nb::object array_type, is_plain, of_host, empty, number;
 
     /* Raises TypeError if the arrays' type has no C exchange API of DLPack 1. */
-    array_library(nb::object of_type, nb::object of_plain, nb::object of_empty, nb::object of_number)
-        : array_type(std::move(of_type)), is_plain(std::move(of_plain)), empty(std::move(of_empty)),
-          number(std::move(of_number))
+    array_library(nb::object of_type, nb::object of_plain, nb::object of_memory, nb::object of_empty,
+                  nb::object of_number)
+        : array_type(std::move(of_type)), is_plain(std::move(of_plain)), of_host(std::move(of_memory)),
+          empty(std::move(of_empty)), number(std::move(of_number))
     {
         const nb::object capsule = nb::steal(PyObject_GetAttrString(array_type.ptr(), "__dlpack_c_exchange_api__"));
         if (capsule.is_valid())
@@ -346,15 +346,25 @@ class array_library
             type_error("the type has no C exchange API of DLPack 1");
     }
 
-    /* Reads an array of the library, which must outlive `view`; does nothing for None. */
-    void read(nb::handle object, const char *name, array *view) const
+    /* Returns whether an object is None, or a plain array of the library's own type, no derived one. */
+    bool has(nb::handle object) const
+    {
+        return object.is_none() || (object.type().is(array_type) && call_python(is_plain, object).is(Py_True));
+    }
+
+    /* Reads such an array, which must outlive `view`; nothing for None. Returns false, without a Python error, for
+     * other objects, and for arrays without memory, such as those of transforms. */
+    bool read(nb::handle object, const char *name, array *view) const
     {
         nb::dlpack::dltensor tensor{};
-        if (object.is_none())
-            return;
-        if (api->dltensor_from_py_object_no_sync(object.ptr(), &tensor) != 0)
-            throw nb::python_error();
+        if (object.is_none() || !has(object))
+            return object.is_none();
+        if (api->dltensor_from_py_object_no_sync(object.ptr(), &tensor) != 0) {
+            PyErr_Clear();
+            return false;
+        }
         view->read_tensor(tensor, name);
+        return true;
     }
 
     /* Returns the stream that the library's own functions work on. */

@@ -176,10 +176,10 @@ static void check_device(const array &argument, int device)
 {
     if (argument.device == device)
         return;
-    const std::string of_argument = "it is on GPU " + std::to_string(argument.device);
-    argument.value_error(argument.device == array::HOST
-                             ? "it is not in the memory of a GPU"
-                             : of_argument + ", the symbols on GPU " + std::to_string(device));
+    const auto place = [](int number) {
+        return number == array::HOST ? "in host memory" : "on GPU " + std::to_string(number);
+    };
+    argument.value_error("it is " + place(argument.device) + ", the symbols are " + place(device));
 }
 
 /* softqam.Demodulator's core: a configuration, and the library's demodulators of it, one for each input format. */
@@ -218,12 +218,17 @@ class demodulator
         nb::object result = nb::borrow(out);
         const bool is_joint = is_joint_call(of_call);
         const auto takes = [](element type) { return type != element::other; };
+        const auto read = [](nb::handle argument, const char *name, array *floats) {
+            read_argument(argument, name, "usual_floats", floats,
+                          [](element type) { return type == element::float32 || type == element::float64; });
+            return true;
+        };
         read_argument(symbols, is_joint ? "z" : "symbols", "usual_symbols", &given.symbols, takes);
-        read_floats(noise_var, "noise_var", &given.noise_var);
+        read_floats(noise_var, "noise_var", &given.noise_var, read);
         if (is_joint)
             read_argument(gain, "gram", "usual_symbols", &given.gain, takes);
         else
-            read_floats(gain, "gain", &given.gain);
+            read_floats(gain, "gain", &given.gain, read);
         execute(given, of_call, 0, [&](const layout &codewords, call_options *options, call_output *output) {
             if (options->has_soft_buffers && (PyList_Check(out.ptr()) || PyTuple_Check(out.ptr()))) {
                 if (codewords.n_batch > 0)
@@ -256,37 +261,50 @@ class demodulator
         });
     }
 
-    /* Takes arrays of a library on one GPU, on its current stream. Returns `out`, or a new array for None. If an array
-     * is of another library, does nothing and returns None. noise_var may be a number if there is no gain. */
-    nb::object device_of_library(const array_library &library, nb::handle symbols, nb::handle noise_var,
-                                 nb::handle gain, const nb::tuple &of_call, nb::handle out)
+    /* Takes arrays of a library in host memory or on one GPU, there on its current stream. Returns `out`, or a new
+     * array for None. If an array is of another library or must be converted, does nothing and returns None. On a GPU
+     * noise_var may be a number if there is no gain. */
+    nb::object of_library(const array_library &library, nb::handle symbols, nb::handle noise_var, nb::handle gain,
+                          const nb::tuple &of_call, nb::handle out)
     {
         call_inputs given;
         nb::object noise = nb::borrow(noise_var), result = nb::borrow(out);
         float value;
-        /* None, or an array of the library's own type, no derived one, and plain. */
-        const auto has = [&](nb::handle object) {
-            return object.is_none() ||
-                   (object.type().is(library.array_type) && call_python(library.is_plain, object).is(Py_True));
-        };
-        if (!has(symbols) || !has(out))
-            return nb::none();
         const bool is_joint = is_joint_call(of_call);
-        library.read(symbols, is_joint ? "z" : "symbols", &given.symbols);
+        if (!library.has(out) || !library.read(symbols, is_joint ? "z" : "symbols", &given.symbols))
+            return nb::none();
         check_noise_wanted(noise_var, gain);
         const int device = given.symbols.device;
-        const uintptr_t stream = library.current_stream(device);
-        if ((is_joint || gain.is_none()) && read_number(noise, "noise_var", &value))
-            noise = call_python(library.number, nb::float_(value), nb::int_(device), nb::int_(stream));
-        if (!has(noise) || !has(gain))
+        const bool on_host = device == array::HOST;
+        const uintptr_t stream = on_host ? 0 : library.current_stream(device);
+        const auto read = [&](nb::handle argument, const char *name, array *view) {
+            return argument.is_none() ||
+                   (library.read(argument, name, view) && (view->device == array::HOST) == on_host &&
+                    (!on_host || view->type == element::float32));
+        };
+        const auto read_all = [&] {
+            if (on_host)
+                return given.symbols.type != element::other &&
+                       read_floats(noise, "noise_var", &given.noise_var, read) &&
+                       read_floats(gain, "gain", &given.gain, read);
+            if ((is_joint || gain.is_none()) && read_number(noise, "noise_var", &value))
+                noise = call_python(library.number, nb::float_(value), nb::int_(device), nb::int_(stream));
+            return read(noise, "noise_var", &given.noise_var) && read(gain, is_joint ? "gram" : "gain", &given.gain);
+        };
+        if (!read_all())
             return nb::none();
-        library.read(noise, "noise_var", &given.noise_var);
-        library.read(gain, is_joint ? "gram" : "gain", &given.gain);
         execute(given, of_call, stream, [&](const layout &codewords, call_options *, call_output *output) {
+            if (out.is_none() && on_host) {
+                result = call_python(numpy.empty, codewords.shape(), out_dtype);
+                output->whole.read_buffer(result, "out");
+                result = call_python(library.of_host, result);
+                return;
+            }
             if (out.is_none())
                 result =
                     call_python(library.empty, codewords.shape(), nb::str(element_name(out_element)), nb::int_(device));
-            library.read(result, "out", &output->whole);
+            if (!library.read(result, "out", &output->whole))
+                type_error("out is no array with memory of its own");
         });
         return result;
     }
@@ -330,18 +348,20 @@ class demodulator
         return true;
     }
 
-    void read_floats(nb::handle argument, const char *name, array *floats) const
+    /* Reads noise values or gains in host memory, arrays by read_array(), and returns whether that returns true. */
+    template <typename ReadArray>
+    bool read_floats(nb::handle argument, const char *name, array *floats, ReadArray read_array) const
     {
         float number;
         if (argument.is_none())
-            return;
+            return true;
         if (read_number(argument, name, &number))
             floats->set_number(number, name);
-        else
-            read_argument(argument, name, "usual_floats", floats,
-                          [](element type) { return type == element::float32 || type == element::float64; });
+        else if (!read_array(argument, name, floats))
+            return false;
         if (floats->n_axes == 0)
             floats->set_number(noise_value(floats->number(), name), name);
+        return true;
     }
 
     softqam_demodulator *host_handle() const { return handles.at({array::HOST, SOFTQAM_INPUT_CF32}).get(); }
@@ -520,14 +540,15 @@ NB_MODULE(_core, module)
         .def("block", &codeword::block);
     module.def("ldpc_codeword", &ldpc_codeword);
 
-    nb::class_<array_library>(module, "ArrayLibrary").def(nb::init<nb::object, nb::object, nb::object, nb::object>());
+    nb::class_<array_library>(module, "ArrayLibrary")
+        .def(nb::init<nb::object, nb::object, nb::object, nb::object, nb::object>());
 
     nb::class_<demodulator>(module, "Demodulator")
         .def(nb::init<nb::object, int, int, int, double, int, double, int, double, nb::object, float>(), any, plain,
              plain, plain, plain, plain, plain, plain, plain, plain, plain)
         .def("host", &demodulator::host, any, any, any, plain, any)
         .def("device", &demodulator::device, any, any, any, plain, plain, plain)
-        .def("device_of_library", &demodulator::device_of_library, plain, any, any, any, plain, any)
+        .def("of_library", &demodulator::of_library, plain, any, any, any, plain, any)
         .def("noise_value", &demodulator::noise_value)
         .def_prop_ro("backend", &demodulator::backend_name)
         .def_prop_ro("backend_detail", &demodulator::backend_detail);

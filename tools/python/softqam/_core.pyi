@@ -22,8 +22,8 @@ def ldpc_codeword(
 ) -> tuple[tuple[int, int, int, int, int], tuple[int, int, int, int, int, int, int, int, int, int]]: ...  # fmt: skip
 
 class ArrayLibrary:
-    def __init__(self, array_type: type, is_plain: Callable[[Any], bool], empty: Callable[[tuple[int, ...], str, int], Any],
-                 number: Callable[[float, int, int], Any], /) -> None: ...  # fmt: skip
+    def __init__(self, array_type: type, is_plain: Callable[[Any], bool], of_host: Callable[[np.ndarray], Any],
+                 empty: Callable[[tuple[int, ...], str, int], Any], number: Callable[[float, int, int], Any], /) -> None: ...  # fmt: skip
 
 class Demodulator:
     def __init__(self, where: Context | None, modulation: int, output: int, sign: int, llr_scale: float, llr_limit: int,
@@ -32,7 +32,7 @@ class Demodulator:
     def host(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...], out: Any, /) -> Any: ...
     def device(self, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...],
                make_out: Callable[[tuple[int, ...]], Any], stream: int, /) -> None: ...  # fmt: skip
-    def device_of_library(self, library: ArrayLibrary, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...],
+    def of_library(self, library: ArrayLibrary, symbols: Any, noise_var: Any, gain: Any, options: tuple[Any, ...],
                           out: Any, /) -> Any: ...  # fmt: skip
     def noise_value(self, number: float, name: str, /) -> float: ...
     @property

@@ -318,7 +318,7 @@ class Demodulator(Generic[ScalarT]):
             return self._core.host(symbols, noise_var, gain, options, out)
         library = _gpu.in_c.get(type(symbols))
         if library is not None and options[4] is None and stream is None:
-            result = self._core.device_of_library(library, symbols, noise_var, gain, options, out)
+            result = self._core.of_library(library, symbols, noise_var, gain, options, out)
             if result is not None:
                 return result
         if _gpu.device_of(symbols) is not None:

@@ -41,7 +41,7 @@ class _Torch:
         inner, cuda = self.module._C, self.module.cuda
         self.current_device: Callable[[], int] = getattr(inner, "_cuda_getDevice", cuda.current_device)
         self.raw_stream: Callable[[int], int] = getattr(inner, "_cuda_getCurrentRawStream", lambda of: cuda.current_stream(of).cuda_stream)
-        self.strided = self.module.strided
+        self.strided, self.of_host = self.module.strided, self.module.from_numpy
         self.empty_of = functools.lru_cache(maxsize=None)(self._empty_of)
         describe_in_c(self)
 
@@ -49,8 +49,8 @@ class _Torch:
         return array.get_device() if array.is_cuda else None
 
     def is_plain(self, array: Any) -> bool:
-        """Returns whether an array is on a GPU, and DLPack can describe it completely."""
-        if not array.is_cuda or array.layout is not self.strided:
+        """Returns whether an array is in host memory or on a GPU, and DLPack can describe it completely."""
+        if not (array.is_cpu or array.is_cuda) or array.layout is not self.strided:
             return False
         return not (array.requires_grad or array.is_conj() or array.is_neg())
 
@@ -86,9 +86,6 @@ class _Torch:
         if array.dtype is self.module.complex32:
             array = self.module.view_as_real(array)
         return array.numpy()
-
-    def of_host(self, array: Any) -> Any:
-        return self.module.from_numpy(array)
 
     def is_capturing(self) -> bool:
         return bool(self.module.cuda.is_current_stream_capturing())
@@ -148,15 +145,13 @@ atexit.register(in_c.clear)
 
 def describe_in_c(library: Any) -> None:
     """Enters a library in in_c, if it has DLPack's C exchange API."""
-    if not _core.built_with_cuda:
-        return
 
     def number(value: float, device: int, stream: int) -> Any:
         with library.on_device(device):
             return _number(library, value, device, stream)
 
     with contextlib.suppress(TypeError):
-        in_c[library.array_type] = _core.ArrayLibrary(library.array_type, library.is_plain, library.empty, number)
+        in_c[library.array_type] = _core.ArrayLibrary(library.array_type, library.is_plain, library.of_host, library.empty, number)
 
 
 # The keys are names of the modules that define the arrays' types.
