@@ -16,8 +16,7 @@ from softqam.sionna._demapper import MODULATIONS, demodulator, plain
 def _demap_jointly(z: torch.Tensor, gram: torch.Tensor, bits: int) -> torch.Tensor:
     """Demaps z [..., 2] and gram [..., 2, 2], complex64 of noise variance 1, to [..., 2, bits] float32."""
     symbols, matrices = plain(z).reshape(-1, 2), plain(gram).reshape(-1, 2, 2)
-    llrs = demodulator(bits).joint(symbols, matrices, 1.0)
-    return (llrs if z.is_cuda else torch.from_numpy(llrs)).reshape(*z.shape, bits)
+    return demodulator(bits).joint(symbols, matrices, 1.0).reshape(*z.shape, bits)
 
 
 @_demap_jointly.register_fake

@@ -27,12 +27,11 @@ def _codeword(bits: int, n_layers: int, n_bits: int, layout: Tuple[int, ...]) ->
     return softqam.Codeword(n_bits, MODULATIONS[bits], n_layers, *layout, filler_value=_FILLER)
 
 
-def _new_buffers(symbols: torch.Tensor, shape: Tuple[int, int], earlier: Optional[torch.Tensor]) -> Any:
-    """Returns buffers for codewords of symbols, zeros or a copy of `earlier`; NumPy's on the CPU."""
+def _new_buffers(symbols: torch.Tensor, shape: Tuple[int, int], earlier: Optional[torch.Tensor]) -> torch.Tensor:
+    """Returns buffers for codewords of symbols, zeros or a copy of `earlier`."""
     if earlier is not None:
-        return earlier.detach().clone() if symbols.is_cuda else plain(earlier).copy()
-    shape = (*symbols.shape[:-2], *shape)
-    return symbols.new_zeros(shape, dtype=torch.float32) if symbols.is_cuda else np.zeros(shape, np.float32)
+        return earlier.detach().clone()
+    return symbols.new_zeros((*symbols.shape[:-2], *shape), dtype=torch.float32)
 
 
 @torch.library.custom_op("softqam::demap_codeword", mutates_args=())
@@ -47,7 +46,7 @@ def _demap_codeword(symbols: torch.Tensor, noise_var: torch.Tensor, bits: int, c
         y, no = y[..., 0, :], no[..., 0, :] if no.ndim > 1 else no
     c_init = c_init[0] if c_init and len(c_init) == 1 else c_init
     demodulator(bits)(y, no, c_init=c_init, codeword=codeword, soft_buffers=buffers[..., n_in_front:], combine=earlier is not None)
-    return buffers if symbols.is_cuda else torch.from_numpy(buffers)
+    return buffers
 
 
 @_demap_codeword.register_fake
@@ -67,7 +66,7 @@ def _demap_codewords_jointly(z: torch.Tensor, gram: torch.Tensor, bits: int, c_i
     for user in range(n_users):
         demodulator(bits).joint(symbols, matrices, 1.0, layer=user if n_users == 2 else None, c_init=c_init[user] if c_init else None,
                                 codeword=codeword, soft_buffers=buffers[..., user, :, :])  # fmt: skip
-    return buffers if z.is_cuda else torch.from_numpy(buffers)
+    return buffers
 
 
 @_demap_codewords_jointly.register_fake
