@@ -77,6 +77,14 @@ static noise_and_gain_units units_of(const division *from)
 
 VEC vec_f32 power(int n) { return power_of_two(vec_splat((float)n)); }
 
+/* Returns a component with 0 of its sign in place of a subnormal number, as arithmetic.h has it with gains. Processors
+ * that flush such numbers need it not, but NEON's loops do: the inverse of a gain may be so large that a subnormal
+ * component would count. */
+VEC vec_f32 without_subnormal(vec_f32 component)
+{
+    return vec_flip(vec_flush(vec_abs(component), vec_splat(LEAST_NORMAL)), vec_bits(component));
+}
+
 /* Divides by gains that need not be split. Returns `way` if the result is right, else the next one. */
 VEC division_way divide(const division *from, division_way way, divided_symbols *to)
 {
@@ -91,7 +99,7 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
             min_stored = vec_splat_u32(0xffffffffu);
     for (size_t done = 0; done < from->n_symbols; done += LANES) {
         const size_t k = place_of(from, done);
-        const vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
+        vec_f32 a = vec_load_f32(from->components + 2 * k), b = vec_load_f32(from->components + 2 * k + LANES);
         vec_f32 gain = vec_load_f32(from->gains + k), noise = vec_load_f32(from->noise + k);
         const vec_f32 inverse_gain = fast_inverse_gain(has_erasures ? positive_or_one(gain) : gain);
         vec_f32 inverse_in_units = inverse_gain;
@@ -100,6 +108,8 @@ VEC division_way divide(const division *from, division_way way, divided_symbols 
                               : vec_at_most(noise, bound);
         vec_mask valid = vec_both(vec_is_positive(gain), vec_is_positive(noise));
         if (has_units) {
+            a = without_subnormal(a);
+            b = without_subnormal(b);
             const vec_mask is_subnormal = vec_is_less(vec_abs(noise), vec_splat(LEAST_NORMAL));
             const vec_f32 enlarged = vec_mul(enlarged_subnormal(noise), enlarged_unit);
             /* A noise value that is subnormal in these units has lost bits: 0 makes the checks below fail. */

@@ -132,7 +132,6 @@ LLR_TEST(test_least_normal_components)
             symbols[i] = FLT_MIN / scales[k];
             for (size_t n = i % N_BESIDE; n > 0; n--)
                 symbols[i] = nextafterf(symbols[i], i / N_BESIDE % 2 ? INFINITY : 0);
-            symbols[i] = symbols[i] * scales[k] < FLT_MIN ? 0 : symbols[i];
             noise[i / 2] = 0x1p-126F;
             gains[i / 2] = ldexpf(1, -110 + (int)i / 64);
         }
