@@ -55,21 +55,32 @@ const softqam_kernel *softqam_kernel_of(const softqam_params *params, softqam_ke
     return kernel->address ? kernel : NULL;
 }
 
+/* query() returns what it finds in one number, of which these are the units. */
+enum { RESIDENT_BLOCK = 2, SHARED_SHARE = 1 << 17 };
+static_assert(SHARED_SHARES < (1 << 15), "The number has 15 bits for it");
+
 /* Asks CUDA how many thread blocks of a kernel a device holds, and whether they may overlap with the kernel before:
- * programmatic dependent launch needs compute capability 9.0 of device and code and, for graphs, CUDA 12.3. */
+ * programmatic dependent launch needs compute capability 9.0 of device and code and, for graphs, CUDA 12.3. Before
+ * CUDA 12.5 a launch cannot say how much shared memory it needs. */
 static softqam_status query(unsigned *found, const softqam_kernel *kernel, int device)
 {
     struct cudaFuncAttributes attributes;
-    int per_multiprocessor = 0, multiprocessors = 0, major = 0, driver_version = 0;
+    int per_multiprocessor = 0, multiprocessors = 0, major = 0, driver_version = 0, all_shared = 0, of_driver = 0;
     TRY_CUDA(cudaDeviceGetAttribute, &multiprocessors, cudaDevAttrMultiProcessorCount, device);
     TRY_CUDA(cudaDeviceGetAttribute, &major, cudaDevAttrComputeCapabilityMajor, device);
     TRY_CUDA(cudaDriverGetVersion, &driver_version);
     TRY_CUDA(cudaFuncGetAttributes, &attributes, kernel->address);
     TRY_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor, kernel->address, (int)kernel->threads,
              0);
+    TRY_CUDA(cudaDeviceGetAttribute, &all_shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
+    TRY_CUDA(cudaDeviceGetAttribute, &of_driver, cudaDevAttrReservedSharedMemoryPerBlock, device);
     const bool overlaps = major >= 9 && attributes.ptxVersion >= 90 && driver_version >= 12030;
-    *found = 2 * (unsigned)(per_multiprocessor * multiprocessors) + overlaps;
-    return softqam_cuda_status(*found < 2 ? cudaErrorInvalidConfiguration : cudaSuccess, "preparing the kernels");
+    const size_t of_block = attributes.sharedSizeBytes + (size_t)of_driver;
+    const unsigned shared_share =
+        overlaps && driver_version >= 12050 ? (unsigned)(of_block * SHARED_SHARES / (size_t)all_shared) : 0;
+    const unsigned n_resident = (unsigned)(per_multiprocessor * multiprocessors);
+    *found = shared_share * SHARED_SHARE + n_resident * RESIDENT_BLOCK + overlaps;
+    return softqam_cuda_status(n_resident == 0 ? cudaErrorInvalidConfiguration : cudaSuccess, "preparing the kernels");
 }
 
 /* Queries each device once for a kernel, and keeps the answer. */
@@ -85,7 +96,12 @@ softqam_status softqam_kernel_load(device_kernel *loaded, const softqam_kernel *
         if (is_cached)
             atomic_store_explicit(&known->devices[device], found, memory_order_relaxed);
     }
-    *loaded = (device_kernel){kernel, found / 2, found % 2};
+    *loaded = (device_kernel){
+        .kernel = kernel,
+        .resident_blocks = found % SHARED_SHARE / RESIDENT_BLOCK,
+        .overlaps = found % RESIDENT_BLOCK != 0,
+        .shared_share = found / SHARED_SHARE,
+    };
     return SOFTQAM_OK;
 }
 

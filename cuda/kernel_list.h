@@ -56,11 +56,15 @@ softqam_kernel_file softqam_plain_kernels_cf32, softqam_plain_kernels_cs16, soft
     softqam_element_kernel_f16, softqam_prepared_kernel_u8, softqam_prepared_kernel_s8, softqam_prepared_kernel_s16,
     softqam_prepared_kernel_f16, softqam_prepared_kernel_f32;
 
+enum { SHARED_SHARES = 10000 };
+
 /* A kernel on the current device. */
 typedef struct device_kernel {
     const softqam_kernel *kernel;
     unsigned resident_blocks; /* thread blocks that the device holds at once */
     bool overlaps;            /* with the kernel before it */
+    unsigned shared_share;    /* a block's share of a multiprocessor's shared memory, in 1 / SHARED_SHARES; 0: a launch
+                               * cannot say how much it needs */
 } device_kernel;
 
 /* Returns a kernel for a demodulator's formats; NULL if there is none. */

@@ -8,22 +8,39 @@
 #include "kernel_list.h"
 #include "prepared_segment.h"
 
-static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
-                                    cudaStream_t stream)
+/* Launches a kernel. A multiprocessor runs about most_blocks thread blocks of it at once; 0: as many as it holds. */
+static softqam_status launch_some(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
+                                  cudaStream_t stream, unsigned most_blocks)
 {
-    cudaLaunchAttribute overlap = {.id = cudaLaunchAttributeProgrammaticStreamSerialization};
-    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2] = {{.id = cudaLaunchAttributeProgrammaticStreamSerialization}};
+    attributes[0].val.programmaticStreamSerializationAllowed = 1;
+    unsigned n_attributes = loaded->overlaps;
+#if CUDART_VERSION >= 12050
+    if (loaded->shared_share != 0 && most_blocks != 0) {
+        const unsigned percent = most_blocks * loaded->shared_share / (SHARED_SHARES / 100);
+        attributes[n_attributes].id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+        attributes[n_attributes++].val.sharedMemCarveout = percent < 100 ? percent : 100;
+    }
+#else
+    (void)most_blocks;
+#endif
     const cudaLaunchConfig_t config = {
         .gridDim = {(unsigned)n_blocks, n_segments, 1},
         .blockDim = {loaded->kernel->threads, 1, 1},
         .stream = stream,
-        .attrs = &overlap,
-        .numAttrs = loaded->overlaps,
+        .attrs = attributes,
+        .numAttrs = n_attributes,
     };
     const bool fits = n_blocks <= INT_MAX;
     return softqam_cuda_status(fits ? cudaLaunchKernelExC(&config, loaded->kernel->address, arguments)
                                     : cudaErrorInvalidConfiguration,
                                "launching the kernel");
+}
+
+static softqam_status launch_kernel(const device_kernel *loaded, size_t n_blocks, unsigned n_segments, void **arguments,
+                                    cudaStream_t stream)
+{
+    return launch_some(loaded, n_blocks, n_segments, arguments, stream, 0);
 }
 
 static size_t min_of(size_t a, size_t b) { return a < b ? a : b; }
@@ -427,18 +444,26 @@ softqam_status softqam_launch_flush(softqam_launch *launch)
     return status;
 }
 
-/* Returns how many thread blocks of the memory kernel are to run at once: 4 of the 7 (SOFT_BLOCKS) that a
- * multiprocessor holds, so that the next kernel's blocks find room beside them. Values of several bytes get 6, because
- * they take longer than the next kernel's blocks need to begin: a slot of 4 layers then takes an H200 8.6 us rather
- * than 10.6 (f32), 6.5 rather than 7.5 (s16). More than twice as many symbols as the
- * device holds threads get all 7: on an H200 that is more than a slot of 4 layers has (183,456), and eight cells of one
- * layer take 12.8 us rather than 17.8. */
-static unsigned prepared_grid(const device_kernel *loaded, const softqam_params *params, size_t n_symbols)
+/* This says how many thread blocks of the memory kernel are to run at once. */
+typedef struct prepared_grid {
+    unsigned at_once;            /* on the device */
+    unsigned per_multiprocessor; /* at most; 0: as many as it holds */
+} prepared_grid;
+
+/* Returns the grid for 4 of the 7 thread blocks (SOFT_BLOCKS) that a multiprocessor holds, so that the next kernel's
+ * blocks find room beside them. Values of several bytes get 6, because they take longer than the next kernel's blocks
+ * need to begin: a slot of 4 layers then takes an H200 8.6 us rather than 10.6 (f32), 6.5 rather than 7.5 (s16). While
+ * the kernel before still runs, some multiprocessors have room for 7 and others for few, so a limit shares the blocks
+ * out more evenly: after an equaliser a slot takes 0.5 to 1.2 us less in s8, and alone 1.7 less in f16. More than twice
+ * as many symbols as the device holds threads get all 7: on an H200 that is more than a slot of 4 layers has (183,456),
+ * and eight cells of one layer take 13.5 us rather than 17.8. */
+static prepared_grid prepared_grid_of(const device_kernel *loaded, const softqam_params *params, size_t n_symbols)
 {
     const unsigned resident = loaded->resident_blocks; /* 924 on an H200 */
     if (n_symbols / BLOCK_THREADS > 2 * resident)
-        return resident;
-    return resident * (softqam_value_nbytes(params->output_format) > 1 ? 6 : 4) / 7;
+        return (prepared_grid){resident, 0};
+    return softqam_value_nbytes(params->output_format) > 1 ? (prepared_grid){resident * 6 / 7, 6}
+                                                           : (prepared_grid){resident * 4 / 7, 5};
 }
 
 static softqam_status load_memory_kernel(device_kernel *loaded, const softqam_params *params)
@@ -458,7 +483,7 @@ softqam_status softqam_launch_prepare(const softqam_params *params, const softqa
         softqam_prepare_segment(prepared_at(prepared, k), &segments[k], &params->defaults, params->input_format,
                                 params->output_format);
     }
-    return lay_out_all(prepared, n, prepared_grid(&loaded, params, n_symbols));
+    return lay_out_all(prepared, n, prepared_grid_of(&loaded, params, n_symbols).at_once);
 }
 
 /* The thread blocks share all parts, so any number of blocks is right. */
@@ -475,12 +500,12 @@ softqam_status softqam_launch_memory(const softqam_params *params, const softqam
     const size_t max_symbols = segments->max_symbols;
     device_kernel loaded;
     TRY(load_memory_kernel(&loaded, params));
-    const unsigned at_once = prepared_grid(&loaded, params, max_symbols);
+    const prepared_grid grid = prepared_grid_of(&loaded, params, max_symbols);
     argument.common.n_segments = segments->max_segments;
-    argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, at_once);
+    argument.common.block_iterations = BLOCK_WARPS * warp_iterations(max_symbols, grid.at_once);
     /* New data of one layer has the most parts: a symbol for each thread, and a part in five that writes zeros and
      * fillers. Each segment may add one part of either kind that is not full. */
     const size_t most = (count_blocks(max_symbols, BLOCK_THREADS) / 4 + 1) * 5 + 2 * (size_t)segments->max_segments;
     void *arguments[] = {&argument, (void *)(uintptr_t)&params->u8_table};
-    return launch_kernel(&loaded, min_of(most, at_once), 1, arguments, stream);
+    return launch_some(&loaded, min_of(most, grid.at_once), 1, arguments, stream, grid.per_multiprocessor);
 }

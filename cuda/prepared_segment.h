@@ -44,8 +44,8 @@ HOST_AND_DEVICE static inline void softqam_prepare_segment(prepared_segment *__r
 }
 
 /* Returns for how many parts one part writes zeros and fillers. So the 480 parts of a slot of 45,864 resource elements
- * in 2 or 4 layers of s8 begin at once on an H200, where 528 thread blocks run (prepared_grid()). If a part filled for
- * only two, there would be 540, which take two rounds. */
+ * in 2 or 4 layers of s8 begin at once on an H200, where 528 thread blocks run (prepared_grid_of()). If a part filled
+ * for only two, there would be 540, which take two rounds. */
 HOST_AND_DEVICE static inline uint32_t softqam_parts_of_fill(const prepared_layout *layout)
 {
     return layout->neighbours > 1 ? 3 : 4;

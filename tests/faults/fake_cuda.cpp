@@ -223,10 +223,10 @@ void fault_lose_device(void)
 CALL(cudaGetDeviceCount, (int *n), give(n, count_devices(), count_devices() > 0 ? cudaSuccess : cudaErrorNoDevice))
 CALL(cudaGetDevice, (int *device), give(device, current_device, check_device(current_device)))
 CALL(cudaSetDevice, (int device), check_device(device) ? cudaErrorInvalidDevice : give(&current_device, device))
-CALL(cudaDriverGetVersion, (int *version), give(version, 12030))
+CALL(cudaDriverGetVersion, (int *version), give(version, 13000))
 CALL(cudaDeviceGetAttribute, (int *value, cudaDeviceAttr attribute, int device),
      give(value, attribute == cudaDevAttrComputeCapabilityMajor ? 9 : 4, check_device(device)))
-CALL(cudaFuncGetAttributes, (cudaFuncAttributes * attributes, const void *), give(&attributes->ptxVersion, 90))
+CALL(cudaFuncGetAttributes, (cudaFuncAttributes * attributes, const void *), give(&(*attributes = {}).ptxVersion, 90))
 CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor, (int *n, const void *, int, size_t), give(n, 2))
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
