@@ -281,6 +281,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *ke
         }
         if (config->gridDim.x == 0 || config->blockDim.x == 0)
             return cudaErrorInvalidConfiguration;
+#if CUDART_VERSION >= 12050
+        for (unsigned k = 0; k < config->numAttrs; k++)
+            if (config->attrs[k].id == cudaLaunchAttributePreferredSharedMemoryCarveout &&
+                config->attrs[k].val.sharedMemCarveout > 100)
+                return cudaErrorInvalidValue;
+#endif
         n_launches++;
         return enqueue(
             config->stream,
