@@ -288,14 +288,12 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *ke
                 return cudaErrorInvalidValue;
 #endif
         n_launches++;
-        return enqueue(
-            config->stream,
-            [=]() mutable {
-                std::vector<void *> pointers;
-                for (std::vector<unsigned char> &argument : copied)
-                    pointers.push_back(argument.data());
-                fake->run(fake, pointers.data());
-            });
+        return enqueue(config->stream, [=]() mutable {
+            std::vector<void *> pointers;
+            for (std::vector<unsigned char> &argument : copied)
+                pointers.push_back(argument.data());
+            fake->run(fake, pointers.data());
+        });
     });
 }
 
