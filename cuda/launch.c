@@ -454,7 +454,8 @@ typedef struct prepared_grid {
  * blocks find room beside them. Values of several bytes get 6, because they take longer than the next kernel's blocks
  * need to begin: a slot of 4 layers then takes an H200 8.6 us rather than 10.6 (f32), 6.5 rather than 7.5 (s16). While
  * the kernel before still runs, some multiprocessors have room for 7 and others for few, so a limit shares the blocks
- * out more evenly: after an equaliser a slot takes 0.5 to 1.2 us less in s8, and alone 1.7 less in f16. More than twice
+ * out more evenly: after an equaliser a slot takes 0.7 to 1.6 us less in s8, and alone up to 1.7 less in f16, but two
+ * users' slot of s8 alone 0.2 to 0.7 more. More than twice
  * as many symbols as the device holds threads get all 7: on an H200 that is more than a slot of 4 layers has (183,456),
  * and eight cells of one layer take 13.5 us rather than 17.8. */
 static prepared_grid prepared_grid_of(const device_kernel *loaded, const softqam_params *params, size_t n_symbols)
