@@ -232,7 +232,12 @@ static void remove_pending_and_die(int number)
         if (atomic_load(&pending_files[i].exists))
             unlink(pending_files[i].path);
     message_clear_transient();
-    raise(number); /* SA_RESETHAND has restored the default */
+    /* SA_RESETHAND has restored the default, but ThreadSanitizer calls this function with all signals blocked. */
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, number);
+    pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+    raise(number);
     /* A container's first process is still running. */
     _exit(128 + number);
 }
